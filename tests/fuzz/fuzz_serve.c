@@ -70,37 +70,39 @@ static void look_at_cloud(const char *cloud)
 	if (!serve_cloud_line(cloud, line, sizeof(line)))
 		return;
 	n = strlen(line);
-	assert(strncmp(line, "show cloud", 10) == 0 && line[n - 1] == '\n');
-	assert(strcspn(line, "\n") == n - 1 && strpbrk(line, "\"'\\#\t\r") == NULL);
+	assert(strncmp(line, "show cloud", 10) == 0);
+	assert(strcspn(line, "\n") == n && strpbrk(line, "\"'\\#\t\r") == NULL);
 }
 
 static bool begins(const char *line, const char *word)
 {
 	size_t n = strlen(word);
 
-	return strncmp(line, word, n) == 0 && strchr(" \t\n", line[n]) != NULL && line[n] != '\0';
+	return strncmp(line, word, n) == 0 && (strchr(" \t", line[n]) != NULL || line[n] == '\0');
 }
 
 static void look_at_change(const uint8_t *body, size_t n, const char *lease)
 {
 	char why[SERVE_WHY_BYTES] = "";
-	uint32_t n_lines, seen = 0;
-	char *text = serve_change_conversation((const char *)body, n, lease, &n_lines, why);
-	const char *line = text;
+	uint32_t n_lines;
+	json_t *lines = serve_change_conversation((const char *)body, n, lease, &n_lines, why);
 
-	if (text == NULL) {
+	if (lines == NULL) {
 		assert(why[0] != '\0');
 		return;
 	}
 	assert(n_lines >= 1 && n_lines <= SERVE_CHANGE_LINES_MAX);
-	assert(begins(line, "begin"));
-	for (line = strchr(line, '\n') + 1; !begins(line, "commit");
-	     line = strchr(line, '\n') + 1) {
-		assert(begins(line, "cloud") || begins(line, "clouds") || begins(line, "no"));
-		seen++;
+	assert(json_array_size(lines) == n_lines + 2);
+	for (size_t i = 0; i < n_lines + 2; i++) {
+		const char *line = json_string_value(json_array_get(lines, i));
+
+		assert(line != NULL && strpbrk(line, "\r\n") == NULL);
+		assert(i == 0        ? begins(line, "begin")
+		       : i > n_lines ? strcmp(line, "commit") == 0
+		                     : begins(line, "cloud") || begins(line, "clouds") ||
+		                               begins(line, "no"));
 	}
-	assert(seen == n_lines && strcmp(line, "commit\n") == 0);
-	free(text);
+	json_decref(lines);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -16,7 +16,7 @@
 #include "live/runtime.h"
 #include "offline/replay.h"
 #include "runner/group.h"
-#include "serve/serve_metrics.h"
+#include "serve/serve.h"
 #include "show/json.h"
 #include "text/table.h"
 

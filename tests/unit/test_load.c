@@ -57,7 +57,7 @@ static struct rig *rig_of(const struct rig_setup *setup, struct scenario *scenar
 static void load_over(struct rig *rig, struct scenario *next, simtime now)
 {
 	struct batch batch = {.draft = next, .whole = true};
-	struct batch_error error;
+	struct answer_error error;
 
 	assert_int_equal(batch_succeed(&batch, rig->scenario, &error), 0);
 	scenario_free(rig->scenario);
@@ -299,7 +299,7 @@ static void what_is_on_its_way_arrives_when_it_would_have(void **state)
 static void batch_of(struct batch *batch, const char *text)
 {
 	struct language_error wrong;
-	struct batch_error error;
+	struct answer_error error;
 	struct command command;
 	char line[100];
 
@@ -341,7 +341,7 @@ static void ports_and_the_seed_are_refused_and_nothing_is_changed(void **state)
 	(void)state;
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		char *before, *after, *in_force = scenario_text(now), said[760];
-		struct batch_error error;
+		struct answer_error error;
 		struct batch batch;
 
 		batch_of(&batch, rows[i].text);

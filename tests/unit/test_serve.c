@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 #include "runner/group.h"
-#include "serve/serve_metrics.h"
+#include "serve/serve.h"
 #include "serve/serve_request.h"
 
 static const char totals[] =
@@ -172,14 +172,17 @@ static void a_change_is_a_conversation_of_its_lines(void **state)
 {
 	static const char body[] = "# remark\n\n  cloud down delay 5ms\r\nno cloud up loss";
 	char why[SERVE_WHY_BYTES], *text;
+	json_t *lines;
 	uint32_t n;
 
 	(void)state;
-	text = serve_change_conversation(body, strlen(body), "5s", &n, why);
-	assert_string_equal(text, "begin lease 5000000000ns\ncloud down delay 5ms\n"
-	                          "no cloud up loss\ncommit\n");
+	lines = serve_change_conversation(body, strlen(body), "5s", &n, why);
+	text = json_dumps(lines, JSON_COMPACT);
+	assert_string_equal(text, "[\"begin lease 5000000000ns\",\"cloud down delay 5ms\","
+	                          "\"no cloud up loss\",\"commit\"]");
 	assert_int_equal(n, 2);
 	free(text);
+	json_decref(lines);
 	assert_null(serve_change_conversation("quit", 4, NULL, &n, why));
 	assert_string_equal(why,
 	                    "`quit` is not a change; each line begins with cloud, clouds or no");

@@ -24,7 +24,6 @@
 #include "runner/group.h"
 #include "unable.h"
 #include "text/file_read.h"
-#include "socket/connection.h"
 #include "socket/server.h"
 #include "socket/session.h"
 #include "socket/socket.h"

@@ -86,7 +86,7 @@ static void expect_narrow(const char *text)
 static const char *shown(struct scene *scene, enum show_what what)
 {
 	output_taken(&scene->output, scene->output.n);
-	show_answer(&scene->output, &scene->fake.control, what, 0, "");
+	show_answer(&scene->output, &scene->fake.control, what, 0, NULL, "");
 	output_append(&scene->output, "", 1);
 	expect_narrow(scene->output.bytes + scene->output.head);
 	return scene->output.bytes + scene->output.head;
@@ -633,13 +633,14 @@ static void what_was_achieved_says_by_how_much_it_is_not_what_was_asked(void **s
 		n = achieved_rows(&cloud, &report, &run, got);
 		/* All figures of a row are of the same packets, with the queue or without. */
 		assert_int_equal(achieved_times(&cloud, &report, times), 2);
-		assert_true(times[0].ns[0] == rows[i].mean_ns);
-		assert_false(times[0].spread);
-		assert_true(times[1].spread && times[1].ns[0] == 30.02e6);
-		assert_true(times[1].ns[1] == 30e6 && times[1].ns[4] == 50e6);
-		achieved_times_cell(&times[1], 2, HUMAN_NS, text);
+		assert_true(times[0].times.ns[TIMES_MEAN] == rows[i].mean_ns);
+		assert_false(times[0].times.spread);
+		assert_true(times[1].times.spread && times[1].times.ns[TIMES_MEAN] == 30.02e6);
+		assert_true(times[1].times.ns[TIMES_MIN] == 30e6);
+		assert_true(times[1].times.ns[TIMES_MAX] == 50e6);
+		times_cell(&times[1].times, TIMES_P50, HUMAN_NS, text);
 		assert_string_equal(text, "30.01 ms");
-		achieved_times_cell(&times[1], 3, HUMAN_NS, text);
+		times_cell(&times[1].times, TIMES_P99, HUMAN_NS, text);
 		assert_string_equal(text, "30.02 ms");
 		for (uint32_t r = 0; r < n; r++) {
 			if (strcmp(got[r].what, "delay") == 0)
@@ -864,7 +865,7 @@ static void marks_stay_with_their_clouds(void **state)
 	expect_line(text, "achieved since the start, 12 s ago\n");
 	free(text);
 	output_taken(&scene->output, scene->output.n);
-	show_answer(&scene->output, &scene->fake.control, SHOW_CLOUD, 1, "");
+	show_answer(&scene->output, &scene->fake.control, SHOW_CLOUD, 1, NULL, "");
 	output_append(&scene->output, "", 1);
 	expect_line(scene->output.bytes + scene->output.head,
 	            "achieved since the last change, 2 s ago\n");
@@ -956,7 +957,7 @@ static void template_start(struct scene *scene)
 static const char *shown_one(struct scene *scene, const char *address)
 {
 	output_taken(&scene->output, scene->output.n);
-	if (!show_answer_one(&scene->output, &scene->fake.control, 0, address))
+	if (!show_answer(&scene->output, &scene->fake.control, SHOW_CLOUD_ALL, 0, address, ""))
 		return NULL;
 	output_append(&scene->output, "", 1);
 	return scene->output.bytes + scene->output.head;
@@ -1043,7 +1044,7 @@ static json_t *totals_of(struct scene *scene, uint32_t clouds)
 
 	output_taken(&scene->output, scene->output.n);
 	scene->output.json = true;
-	show_answer(&scene->output, &scene->fake.control, SHOW_TOTALS, clouds, "");
+	show_answer(&scene->output, &scene->fake.control, SHOW_TOTALS, clouds, NULL, "");
 	output_append(&scene->output, "", 1);
 	object = json_loads(scene->output.bytes + scene->output.head, 0, NULL);
 	assert_non_null(object);

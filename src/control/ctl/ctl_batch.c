@@ -7,39 +7,11 @@
 #include <string.h>
 
 #include "capture/atomic_file.h"
+#include "text/file_read.h"
 #include "text/word.h"
 
 #define WINDOW     64 /* lines sent ahead of their answers, which all fit into a socket */
 #define ERRORS_MAX 20 /* printed */
-
-static int batch_read(struct ctl_batch *batch, FILE *in)
-{
-	size_t n = 0, room = 65536;
-	char *text = malloc(room);
-
-	while (text != NULL) {
-		n += fread(text + n, 1, room - n - 1, in);
-		if (n < room - 1)
-			break;
-		if (room > CTL_BATCH_BYTES_MAX) {
-			free(text);
-			return -EFBIG;
-		}
-		char *larger = realloc(text, 2 * room);
-
-		if (larger == NULL)
-			free(text);
-		text = larger;
-		room *= 2;
-	}
-	batch->text = text;
-	if (text == NULL)
-		return -ENOMEM;
-	text[n] = '\0';
-	if (ferror(in))
-		return -EIO;
-	return strlen(text) == n ? 0 : -EILSEQ;
-}
 
 static int batch_split(struct ctl_batch *batch)
 {
@@ -105,7 +77,8 @@ static int batch_look(const struct ctl_batch *batch)
 int ctl_batch_load(struct ctl_batch *batch, const char *path, bool whole)
 {
 	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-	int result;
+	int result = 0;
+	size_t n;
 
 	memset(batch, 0, sizeof(*batch));
 	batch->name = in == stdin ? "stdin" : path;
@@ -117,7 +90,11 @@ int ctl_batch_load(struct ctl_batch *batch, const char *path, bool whole)
 		        whole ? "scenario" : "file with one change per line");
 		return result;
 	}
-	result = batch_read(batch, in);
+	batch->text = file_read_stream(in, CTL_BATCH_BYTES_MAX, &n);
+	if (batch->text == NULL)
+		result = -errno;
+	else if (strlen(batch->text) != n)
+		result = -EILSEQ;
 	if (in != stdin)
 		fclose(in);
 	if (result == 0)

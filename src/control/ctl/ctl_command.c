@@ -13,6 +13,7 @@
 #include "ctl/shell.h"
 #include "options/options.h"
 #include "socket/session.h"
+#include "text/alloc_failure.h"
 #include "text/word.h"
 
 enum { STATUS_DONE, STATUS_WRONG, STATUS_USAGE };
@@ -150,24 +151,17 @@ static int ctl_json(struct ctl *ctl)
  * word. */
 static char *ctl_line(int n, char **arguments)
 {
-	char *line = NULL;
-	size_t bytes;
+	struct printed line;
 	FILE *out;
 
 	if (n == 1)
 		return strdup(arguments[0]);
-	out = open_memstream(&line, &bytes);
-	if (out == NULL)
-		return NULL;
+	out = printed_begin(&line);
 	for (int i = 0; i < n; i++) {
-		if (i > 0)
-			fputc(' ', out);
+		fputs(i > 0 ? " " : "", out);
 		word_print(out, arguments[i], false);
 	}
-	if (fclose(out) == 0)
-		return line;
-	free(line);
-	return NULL;
+	return printed_end(&line);
 }
 
 static int ctl_one(struct ctl *ctl, int n, char **arguments)

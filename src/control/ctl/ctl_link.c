@@ -15,6 +15,7 @@
 #include "language/language.h"
 #include "service/answer.h"
 #include "socket/socket.h"
+#include "text/alloc_failure.h"
 #include "text/array.h"
 #include "text/file_read.h"
 #include "text/word.h"
@@ -225,18 +226,15 @@ static int link_send_files(struct ctl_link *link, const struct ctl_files *files)
 	int result = 0;
 
 	for (uint32_t i = 0; i < files->n && result == 0; i++) {
-		char *line = NULL;
-		size_t bytes;
-		FILE *out = open_memstream(&line, &bytes);
+		struct printed line;
+		FILE *out = printed_begin(&line);
 
-		if (out == NULL)
-			return -ENOMEM;
 		fputs("file ", out);
 		word_print(out, files->name[i], false);
-		result = fclose(out) == 0 ? link_expect_own(link) : -ENOMEM;
+		result = printed_end(&line) != NULL ? link_expect_own(link) : -ENOMEM;
 		if (result == 0)
-			result = link_send_line(link, line, files->fd[i]);
-		free(line);
+			result = link_send_line(link, line.bytes, files->fd[i]);
+		free(line.bytes);
 	}
 	return result;
 }
@@ -402,6 +400,45 @@ int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ct
 	int sent = link_send_line(link, line, fd);
 
 	return sent == -ENOMEM ? sent : ctl_link_answer(link, answer);
+}
+
+static bool has_capability(const json_t *hello, const char *capability)
+{
+	const json_t *word;
+	size_t i;
+
+	json_array_foreach(json_object_get(hello, "capabilities"), i, word)
+	{
+		if (strcmp(json_string_value(word), capability) == 0)
+			return true;
+	}
+	return false;
+}
+
+json_t *ctl_link_greet(struct ctl_link *link, const char *capability, const char *program,
+                       char *why, size_t room)
+{
+	struct ctl_answer answer;
+	json_t *hello;
+
+	snprintf(why, room, "weir does not answer");
+	if (ctl_link_ask(link, "json on", &answer) != 0)
+		return NULL;
+	if (!answer.ok) /* e.g. too many clients are connected */
+		snprintf(why, room, "%s", answer.error);
+	ctl_answer_release(&answer);
+	if (ctl_link_ask(link, "hello", &answer) != 0)
+		return NULL;
+	hello = json_loads(answer.body, 0, NULL);
+	ctl_answer_release(&answer);
+	if (json_is_string(json_object_get(hello, "run")) &&
+	    json_integer_value(json_object_get(hello, "protocol")) == 1 &&
+	    (capability == NULL || has_capability(hello, capability)))
+		return hello;
+	snprintf(why, room, "this weir speaks another protocol; use the %s that came with it",
+	         program);
+	json_decref(hello);
+	return NULL;
 }
 
 bool ctl_stream_line(const char *line)

@@ -7,6 +7,7 @@
 #ifndef WEIR_CTL_LINK_H
 #define WEIR_CTL_LINK_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,6 +70,11 @@ int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ct
 /* Sends a line and waits for its answer. If sending fails, waits for the answer that says why, if
  * there is one. */
 int ctl_link_ask(struct ctl_link *link, const char *line, struct ctl_answer *answer);
+
+/* Changes to JSON, and says hello. Returns the answer, with a reference; NULL with `why`: also if
+ * this weir lacks the capability (NULL: none is needed) that `program` needs. */
+json_t *ctl_link_greet(struct ctl_link *link, const char *capability, const char *program,
+                       char *why, size_t room);
 
 /*
  * `weir ctl events` and `weir ctl sample 1s`: print what weir pushes as it arrives, until weir ends

@@ -33,17 +33,12 @@ static json_t *number(uint64_t value)
 /* Returns what the synopsis has: TIME, or the words. */
 static json_t *kind_of(const struct field *field)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = alloc_failure_stream(&text, &bytes);
-	json_t *kind = NULL;
+	struct printed text;
+	json_t *kind;
 
-	if (!out)
-		return NULL;
-	value_print_kind(out, field);
-	if (alloc_failure_close(out) == 0)
-		kind = json_string(text);
-	free(text);
+	value_print_kind(printed_begin(&text), field);
+	kind = printed_end(&text) != NULL ? json_string(text.bytes) : NULL;
+	free(text.bytes);
 	return kind;
 }
 
@@ -153,16 +148,12 @@ static void print_text(FILE *out, const char *text)
 /* Prints for troff what `print` writes. */
 static void print_captured(FILE *out, void (*print)(FILE *out, const void *of), const void *of)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *memory = alloc_failure_stream(&text, &bytes);
+	struct printed text;
 
-	if (memory == NULL)
-		return;
-	print(memory, of);
-	if (alloc_failure_close(memory) == 0)
-		print_text(out, text);
-	free(text);
+	print(printed_begin(&text), of);
+	if (printed_end(&text) != NULL)
+		print_text(out, text.bytes);
+	free(text.bytes);
 }
 
 static void synopsis(FILE *out, const void *of)

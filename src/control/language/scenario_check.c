@@ -7,6 +7,7 @@
 
 #include "capture/filter.h"
 #include "header/feedback_proxy.h"
+#include "language/language.h"
 #include "line/delay.h"
 #include "link/class.h"
 #include "match/match.h"
@@ -14,6 +15,7 @@
 #include "router/hop.h"
 #include "text/alloc_failure.h"
 #include "text/language_error.h"
+#include "text/statement_text.h"
 #include "units/human_unit.h"
 
 /* Indices of the words of `cloud NAME from PLACE to PORT`. */
@@ -408,9 +410,10 @@ static int check_through(const struct scenario *scenario, const struct cloud_con
 	return -EINVAL;
 }
 
-bool scenario_place_is(const struct scenario_place *place, const struct conf *conf)
+/* Returns true if this statement, as a line gives it, is the one at the place. */
+static bool place_is(const struct scenario_place *place, const struct conf *conf)
 {
-	if (place->statement == NULL || strcmp(conf->statement->name, place->statement) != 0 ||
+	if (strcmp(conf->statement->name, place->statement) != 0 ||
 	    strcmp(conf->scope, place->scope) != 0)
 		return false;
 	/* The line of a class does not give the number: the cloud assigns it. */
@@ -419,6 +422,28 @@ bool scenario_place_is(const struct scenario_place *place, const struct conf *co
 	if (conf->statement->many_max != 0)
 		return place->conf != NULL && conf->statement->same(conf, place->conf);
 	return conf->number == place->number;
+}
+
+uint32_t scenario_place_column(const struct scenario_place *place, const struct command *command)
+{
+	const struct words *words = &command->words;
+	const char *name = words_text(words, 1);
+
+	if (place->port != NULL)
+		return command->kind == COMMAND_PORT && strcmp(name, place->port) == 0
+		               ? words->word[words->n > 3 ? 3 : 1].column
+		               : 0;
+	if (place->cloud == NULL || words->n < 3 || strcmp(name, place->cloud) != 0)
+		return 0;
+	if (place->statement == NULL)
+		return command->kind == COMMAND_CLOUD || command->kind == COMMAND_CLOUDS
+		               ? words->word[place->word].column
+		               : 0;
+	if (command->kind == COMMAND_NETEM)
+		return netem_column(command->netem, place->statement);
+	return command->kind == COMMAND_STATEMENT && place_is(place, command->conf)
+	               ? statement_column(NULL, words, 2, place->field, place->letter)
+	               : 0;
 }
 
 /* Returns true if the cloud is unchanged from `before`, a scenario that has been checked. */

@@ -32,8 +32,10 @@ int scenario_check(const struct scenario *scenario, struct problem *problem);
 int scenario_check_at(const struct scenario *scenario, const struct scenario *before,
                       struct scenario_place *place, struct problem *problem);
 
-/* Returns true if this statement, as a line gives it, is the one at the place. */
-bool scenario_place_is(const struct scenario_place *place, const struct conf *conf);
+struct command;
+/* Returns the column of the place in the line of this command; 0: what is there was made by another
+ * line. */
+uint32_t scenario_place_column(const struct scenario_place *place, const struct command *command);
 
 /*
  * Warns of what is odd in a scenario that can run: clouds that compete for packets (path_warn),

@@ -118,45 +118,22 @@ static int execute_lines(struct reader *reader, struct scenario *scenario)
 	return result;
 }
 
-/* Returns true if the command in the reader made what is at the place; sets the column of that. */
-static bool made(const struct reader *reader, const struct scenario_place *place, uint32_t *column)
-{
-	const struct command *command = &reader->command;
-	const struct word *word = command->words.word;
-
-	if (place->port != NULL) {
-		*column = word[command->words.n > 3 ? 3 : 1].column;
-		return command->kind == COMMAND_PORT && strcmp(word[1].text, place->port) == 0;
-	}
-	if (place->cloud == NULL || command->words.n < 3 || strcmp(word[1].text, place->cloud) != 0)
-		return false;
-	if (place->statement == NULL) {
-		*column = word[place->word].column;
-		return command->kind == COMMAND_CLOUD || command->kind == COMMAND_CLOUDS;
-	}
-	if (command->kind == COMMAND_NETEM) {
-		*column = netem_column(command->netem, place->statement);
-		return *column != 0;
-	}
-	*column = statement_column(NULL, &command->words, 2, place->field, place->letter);
-	return command->kind == COMMAND_STATEMENT && scenario_place_is(place, command->conf);
-}
-
 /* Reports a problem of the whole scenario at the last line that made what is wrong. The lines have
  * been executed once, so each of them is valid by itself. */
 static int complain_of_whole(struct reader *reader, const struct scenario_place *place,
                              const char *problem)
 {
-	uint32_t line = 1, column = 1, at_column;
+	uint32_t line = 1, column = 1, here;
 
 	reader->at = 0;
 	reader->line = 0;
 	while (next_line(reader) == 1) {
 		if (language_parse(reader->buffer, &reader->command, &reader->error) != 0)
 			break;
-		if (made(reader, place, &at_column)) {
+		here = scenario_place_column(place, &reader->command);
+		if (here != 0) {
 			line = reader->line;
-			column = at_column;
+			column = here;
 		}
 		language_release(&reader->command);
 	}
@@ -239,36 +216,6 @@ int scenario_text_load(const char *text, size_t bytes, const char *name, struct 
 	return text_load(text, bytes, name, NULL, scenario, message, room);
 }
 
-/* Reads the whole of a file, which may be a pipe. Returns NULL with errno on failure. */
-static char *read_all(FILE *file, size_t *bytes)
-{
-	size_t room = 64 * 1024;
-	char *text = malloc(room);
-
-	*bytes = 0;
-	while (text != NULL) {
-		*bytes += fread(text + *bytes, 1, room - *bytes, file);
-		if (*bytes < room)
-			break;
-		if (room >= SCENARIO_FILE_BYTES_MAX) {
-			free(text);
-			errno = EFBIG;
-			return NULL;
-		}
-		room *= 2;
-		char *more = realloc(text, room);
-
-		if (more == NULL)
-			free(text);
-		text = more;
-	}
-	if (text != NULL && ferror(file)) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
 static int file_load(const char *path, const char *beside_path, FILE *remarks,
                      struct scenario **scenario, char *message, size_t room)
 {
@@ -284,7 +231,7 @@ static int file_load(const char *path, const char *beside_path, FILE *remarks,
 		snprintf(message, room, "%s: cannot be opened: %s", path, strerror(-result));
 		return result;
 	}
-	text = read_all(file, &bytes);
+	text = file_read_stream(file, SCENARIO_FILE_BYTES_MAX, &bytes);
 	result = text == NULL ? -errno : 0;
 	fclose(file);
 	if (result == -EFBIG) {
@@ -345,7 +292,7 @@ static void file_complain(const char *path, const struct scenario_place *place, 
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		file = fopen(path, "r");
 	if (file != NULL) {
-		text = read_all(file, &bytes);
+		text = file_read_stream(file, SCENARIO_FILE_BYTES_MAX, &bytes);
 		fclose(file);
 	}
 	if (text != NULL && bytes > 0)
@@ -435,16 +382,8 @@ void scenario_file_print(FILE *out, const struct scenario *scenario)
 
 char *scenario_text(const struct scenario *scenario)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = alloc_failure_stream(&text, &bytes);
+	struct printed text;
 
-	if (out == NULL)
-		return NULL;
-	scenario_file_print(out, scenario);
-	if (alloc_failure_close(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	scenario_file_print(printed_begin(&text), scenario);
+	return printed_end(&text);
 }

@@ -247,20 +247,18 @@ static void print_words(FILE *out, char *words, int column)
 
 static void print_row(FILE *out, const struct option_row *row, int column)
 {
-	char head[HEAD_BYTES], *words = NULL;
-	size_t bytes;
-	FILE *text = alloc_failure_stream(&words, &bytes);
+	char head[HEAD_BYTES];
+	struct printed words;
+	FILE *text = printed_begin(&words);
 
 	head_of(row, head);
 	fprintf(out, "%-*s", column, head);
-	if (text) {
-		fputs(row->field.help, text);
-		if (row->field.max || row->field.type == FIELD_WORD)
-			explain_range(text, &row->field);
-		if (alloc_failure_close(text) == 0)
-			print_words(out, words, column);
-	}
-	free(words);
+	fputs(row->field.help, text);
+	if (row->field.max || row->field.type == FIELD_WORD)
+		explain_range(text, &row->field);
+	if (printed_end(&words) != NULL)
+		print_words(out, words.bytes, column);
+	free(words.bytes);
 }
 
 void options_print_help(FILE *out, const struct options *options)

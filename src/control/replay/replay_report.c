@@ -58,15 +58,16 @@ struct table *replay_table_times(const struct scenario *scenario,
 {
 	struct achieved_times times[ACHIEVED_TIMES_MAX];
 	uint32_t n = achieved_times(scenario->clouds[cloud], &result->clouds[cloud], times);
+	static const int columns[] = {TIMES_MEAN, TIMES_MIN, TIMES_P50, TIMES_P99, TIMES_MAX};
 	struct table *table = n > 0 ? table_headed("lrrrrr", "", NULL) : NULL;
 	char text[HUMAN_UNIT_SIZE];
 
-	for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++)
-		table_text(table, achieved_times_head[k]);
+	for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++)
+		table_text(table, times_head[columns[k]]);
 	for (uint32_t i = 0; i < n; i++) {
 		table_text(table, times[i].what);
-		for (uint32_t k = 0; k < ACHIEVED_TIMES_COLUMNS; k++) {
-			achieved_times_cell(&times[i], k, unit, text);
+		for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++) {
+			times_cell(&times[i].times, columns[k], unit ? unit : HUMAN_NS, text);
 			table_text(table, text);
 		}
 	}

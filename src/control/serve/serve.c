@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "machine/clock.h"
 #include "machine/run_log.h"
 #include "scenario/problem.h"
 #include "serve/serve_http.h"
@@ -152,19 +150,6 @@ static int serve_listen_open(struct serve_listen *serve, const char *where, stru
 #define TOKEN_BYTES     (TOKEN_MOST + 1)
 #define TOKEN_WHY_BYTES 100
 
-static volatile sig_atomic_t ended;
-
-static void on_signal(int number)
-{
-	(void)number;
-	ended = 1;
-}
-
-static uint64_t now_ms(void)
-{
-	return clock_machine_ns() / SIMTIME_MS;
-}
-
 /* ---- the token ---- */
 
 static bool draw_token(char token[TOKEN_BYTES])
@@ -243,86 +228,34 @@ static void introduce(const struct serve_options *options, const struct serve_li
 		        options->allow_changes ? ", and can change it with the token" : "");
 }
 
-/* ---- the loop ---- */
-
-/* Logs whether weir is connected, if that has changed. */
-static void tell_state(const struct serve_http *http, uint64_t *told)
-{
-	const struct serve_feed *feed = &http->feed;
-	const char *version = json_string_value(json_object_get(feed->hello, "weir"));
-
-	if (*told == feed->states)
-		return;
-	*told = feed->states;
-	if (!feed->up)
-		run_log(RUN_LOG_WARNING, "%s", feed->said);
-	else
-		run_log(RUN_LOG_NOTICE, "weir %s answers, run %s", version != NULL ? version : "",
-		        feed->run);
-	if (feed->up && http->token != NULL &&
-	    json_is_true(json_object_get(feed->hello, "read_only")))
-		run_log(RUN_LOG_WARNING,
-		        "its socket is read-only, so nothing can be changed; name the "
-		        "control socket with -s");
-}
-
-static void loop(struct serve_http *http)
-{
-	uint64_t told = 0;
-
-	while (!ended) {
-		struct pollfd polled[2 + SERVE_ASKS];
-		const struct serve_link *link = &http->feed.link;
-		uint32_t n;
-
-		serve_feed_tick(&http->feed, now_ms(), http->streams.n_live > 0);
-		tell_state(http, &told);
-		serve_http_run(http, now_ms());
-		polled[0] = (struct pollfd){.fd = http->fd, .events = POLLIN};
-		polled[1] = (struct pollfd){
-		        .fd = link->fd,
-		        .events =
-		                (short)(POLLIN | (serve_link_wants_to_write(link) ? POLLOUT : 0))};
-		n = 2 + serve_asks_poll(&http->asks, polled + 2);
-		if (poll(polled, n, serve_http_timeout_ms(http)) <= 0)
-			continue;
-		if (link->fd >= 0 && polled[1].revents != 0)
-			serve_feed_read(&http->feed, now_ms());
-	}
-}
-
-/* Prepares what must not fail once HTTP is served. */
-static int begin(struct serve_http *http, const struct serve_options *options)
-{
-	if (!serve_feed_begin(&http->feed, options->socket, options->interval_ns,
-	                      options->clouds)) {
-		run_log(RUN_LOG_ERROR, "no memory");
-		return 1;
-	}
-	http->name = options->name;
-	http->asks.path = options->socket;
-	serve_explain_init(&http->explain, options->socket);
-	http->now_ms = http->visitors.now_ms = now_ms();
-	return 0;
-}
-
 int serve_run(const struct serve_options *options)
 {
-	struct sigaction action = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
+	const struct timespec second = {.tv_sec = 1};
 	struct serve_http *http = calloc(1, sizeof(*http));
 	struct serve_listen listen = {.fd = -1};
 	char token[TOKEN_BYTES] = "";
 	struct problem problem;
+	sigset_t ends;
 	int result, status = 1;
 
-	if (http == NULL || begin(http, options) != 0)
+	if (http == NULL || !serve_feed_begin(&http->feed)) {
+		run_log(RUN_LOG_ERROR, "no memory");
 		goto out;
+	}
 	if (options->allow_changes && !make_token(options, token))
 		goto out;
+	http->feed.interval_ns = options->interval_ns;
+	http->feed.clouds = options->clouds;
+	http->path = options->socket;
+	http->name = options->name;
 	http->token = options->allow_changes ? token : NULL;
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
+	serve_explain_init(&http->explain, options->socket);
+	/* No thread takes these signals but this one, which waits for them. */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &ends, NULL);
+	signal(SIGPIPE, SIG_IGN);
 	result = serve_listen_open(&listen, options->listen, &problem);
 	if (result != 0) {
 		run_log(RUN_LOG_ERROR, "%s", problem.text);
@@ -332,7 +265,9 @@ int serve_run(const struct serve_options *options)
 	result = serve_http_open(http, listen.fd);
 	if (result == 0) {
 		introduce(options, &listen, token);
-		loop(http);
+		while (sigtimedwait(&ends, NULL, &second) < 0)
+			serve_http_tick(http);
+		pthread_sigmask(SIG_UNBLOCK, &ends, NULL); /* the second one ends the process */
 		serve_http_close(http);
 		serve_explain_end(&http->explain);
 		status = 0;
@@ -343,7 +278,6 @@ int serve_run(const struct serve_options *options)
 		socket_unlisten(&listen.listener);
 	else if (listen.fd >= 0)
 		close(listen.fd);
-	listen.fd = -1;
 out:
 	if (http != NULL)
 		serve_feed_end(&http->feed);

@@ -14,7 +14,7 @@
 #include "explain/explainer.h"
 #include "explain/explanation.h"
 #include "fates/capture_words.h"
-#include "machine/clock.h"
+#include "text/alloc_failure.h"
 
 #define MEMORY_BYTES (UINT64_C(32) << 20)
 #define PACE_MS      20
@@ -30,25 +30,11 @@ struct look {
 	void *memory;
 };
 
-static uint64_t now_ms(void)
-{
-	return clock_machine_ns() / SIMTIME_MS;
-}
-
 void serve_explain_init(struct serve_explain *explain, const char *path)
 {
 	*explain = (struct serve_explain){.path = path};
+	pthread_mutex_init(&explain->asking, NULL);
 	pthread_mutex_init(&explain->lock, NULL);
-}
-
-static void forget(struct serve_explain *explain)
-{
-	for (uint32_t i = 0; i < SERVE_EXPLAIN_KEPT; i++) {
-		free(explain->kept[i]);
-		explain->kept[i] = NULL;
-	}
-	explain->n = 0;
-	explain->why[0] = '\0';
 }
 
 /* ---- the thread ---- */
@@ -65,7 +51,7 @@ static bool is_over(struct serve_explain *explain)
 	bool over;
 
 	pthread_mutex_lock(&explain->lock);
-	explain->over |= explain->asked_ms + SERVE_EXPLAIN_IDLE_MS < now_ms();
+	explain->over |= explain->asked_ms + SERVE_EXPLAIN_IDLE_MS < serve_now_ms();
 	over = explain->over;
 	pthread_mutex_unlock(&explain->lock);
 	return over;
@@ -73,17 +59,12 @@ static bool is_over(struct serve_explain *explain)
 
 static json_t *words_json(const struct verdict *verdict, const struct explanation_of *of)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
-	json_t *json = NULL;
+	struct printed text;
+	json_t *json;
 
-	if (!out)
-		return NULL;
-	verdict_print(verdict, of, out);
-	if (fclose(out) == 0)
-		json = json_string(text);
-	free(text);
+	verdict_print(verdict, of, printed_begin(&text));
+	json = printed_end(&text) != NULL ? json_string(text.bytes) : NULL;
+	free(text.bytes);
 	return json;
 }
 
@@ -181,46 +162,43 @@ static void *look(void *argument)
 	return NULL;
 }
 
-/* ---- the main thread ---- */
+/* ---- those who ask ---- */
 
+/* Ends the thread, if there is one. With `asking`. */
 static void join(struct serve_explain *explain)
 {
 	if (explain->begun)
 		pthread_join(explain->thread, NULL);
 	explain->begun = false;
-}
-
-/* Begins to look, if it does not. */
-static void wake(struct serve_explain *explain, uint64_t now)
-{
-	bool over;
-
 	pthread_mutex_lock(&explain->lock);
-	explain->asked_ms = now;
-	over = explain->over;
-	pthread_mutex_unlock(&explain->lock);
-	if (explain->begun && !over)
-		return;
-	join(explain);
-	forget(explain);
+	for (uint32_t i = 0; i < SERVE_EXPLAIN_KEPT; i++) {
+		free(explain->kept[i]);
+		explain->kept[i] = NULL;
+	}
+	explain->n = 0;
+	explain->why[0] = '\0';
 	explain->over = false;
-	explain->begun = pthread_create(&explain->thread, NULL, look, explain) == 0;
+	pthread_mutex_unlock(&explain->lock);
 }
 
-char *serve_explain_text(struct serve_explain *explain, uint64_t now)
+char *serve_explain_text(struct serve_explain *explain)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
+	struct printed text;
+	FILE *out = printed_begin(&text);
 	json_t *why;
 
-	if (!out)
-		return NULL;
 	/* What it could not do is said once; then it tries again. */
+	pthread_mutex_lock(&explain->asking);
 	pthread_mutex_lock(&explain->lock);
 	why = json_string(explain->why);
+	explain->asked_ms = serve_now_ms();
+	explain->over |= !explain->begun;
 	pthread_mutex_unlock(&explain->lock);
-	wake(explain, now);
+	if (is_over(explain)) {
+		join(explain);
+		explain->begun = pthread_create(&explain->thread, NULL, look, explain) == 0;
+	}
+	pthread_mutex_unlock(&explain->asking);
 	pthread_mutex_lock(&explain->lock);
 	fprintf(out, "{\"n\":%llu,\"why\":", (unsigned long long)explain->n);
 	json_dumpf(why, out, JSON_ENCODE_ANY);
@@ -231,10 +209,7 @@ char *serve_explain_text(struct serve_explain *explain, uint64_t now)
 	pthread_mutex_unlock(&explain->lock);
 	json_decref(why);
 	fputs("]}\n", out);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return printed_end(&text);
 }
 
 void serve_explain_end(struct serve_explain *explain)
@@ -243,6 +218,6 @@ void serve_explain_end(struct serve_explain *explain)
 	explain->over = true;
 	pthread_mutex_unlock(&explain->lock);
 	join(explain);
-	forget(explain);
 	pthread_mutex_destroy(&explain->lock);
+	pthread_mutex_destroy(&explain->asking);
 }

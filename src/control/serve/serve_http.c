@@ -6,63 +6,164 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
-#include "serve/serve_request.h"
-
-static void visitor_comes(struct serve_visitors *visitors, struct MHD_Connection *connection,
-                          void **context)
-{
-	const union MHD_ConnectionInfo *info =
-	        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct serve_visitor *visitor = calloc(1, sizeof(*visitor));
-
-	*context = visitor;
-	if (visitor == NULL || info == NULL)
-		return;
-	visitor->fd = info->connect_fd;
-	visitor->until_ms = visitors->now_ms + SERVE_REQUEST_MS;
-	visitor->next = visitors->first;
-	visitor->at = &visitors->first;
-	if (visitor->next != NULL)
-		visitor->next->at = &visitor->next;
-	visitors->first = visitor;
-}
-
-static void visitor_goes(struct serve_visitor *visitor)
-{
-	if (visitor == NULL)
-		return;
-	if (visitor->at != NULL)
-		*visitor->at = visitor->next;
-	if (visitor->next != NULL)
-		visitor->next->at = visitor->at;
-	free(visitor);
-}
-
-/* The callback of MHD_OPTION_NOTIFY_CONNECTION; its argument is the visitors. */
-static void serve_visitor_notify(void *visitors, struct MHD_Connection *connection, void **context,
-                                 enum MHD_ConnectionNotificationCode code)
-{
-	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		visitor_comes(visitors, connection, context);
-	} else {
-		visitor_goes(*context);
-		*context = NULL;
-	}
-}
-
-void serve_visitor_may(struct serve_visitors *visitors, struct MHD_Connection *connection,
-                       uint64_t for_ms)
-{
-	const union MHD_ConnectionInfo *info =
-	        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct serve_visitor *visitor = info != NULL ? info->socket_context : NULL;
-
-	if (visitor != NULL)
-		visitor->until_ms = for_ms == UINT64_MAX ? UINT64_MAX : visitors->now_ms + for_ms;
-}
+#include "machine/clock.h"
 
 #define HEADERS_BYTES 32768
+#define TEXT_TYPE     "text/plain; charset=utf-8"
+/* More than weir itself takes: 53 s for its turn, its work and the workers. */
+#define PATIENCE_S 60
+
+uint64_t serve_now_ms(void)
+{
+	return clock_machine_ns() / SIMTIME_MS;
+}
+
+void serve_http_wait(struct serve_http *http, uint64_t for_ms)
+{
+	struct timespec until;
+	uint64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	ns = (uint64_t)until.tv_nsec + for_ms * SIMTIME_MS;
+	until.tv_sec += (time_t)(ns / SIMTIME_S);
+	until.tv_nsec = (long)(ns % SIMTIME_S);
+	pthread_cond_timedwait(&http->news, &http->lock, &until);
+}
+
+/* ---- conversations with weir ---- */
+
+int serve_conversation_open(struct serve_http *http, struct ctl_link *link, time_t patience_s,
+                            char why[SERVE_ASK_WHY_BYTES])
+{
+	struct problem problem;
+	int result = ctl_link_open(link, http->path, patience_s, &problem),
+	    *place = http->conversations;
+
+	if (result != 0) {
+		snprintf(why, SERVE_ASK_WHY_BYTES, "%.*s", SERVE_ASK_WHY_BYTES - 1, problem.text);
+		return result;
+	}
+	pthread_mutex_lock(&http->lock);
+	if (http->ends)
+		shutdown(link->fd, SHUT_RDWR);
+	while (*place >= 0)
+		place++;
+	*place = link->fd;
+	pthread_mutex_unlock(&http->lock);
+	return 0;
+}
+
+void serve_conversation_close(struct serve_http *http, struct ctl_link *link)
+{
+	int *place = http->conversations;
+
+	if (link->fd < 0)
+		return;
+	pthread_mutex_lock(&http->lock);
+	while (*place != link->fd)
+		place++;
+	*place = -1;
+	pthread_mutex_unlock(&http->lock);
+	ctl_link_close(link);
+}
+
+int serve_ask_begin(struct serve_http *http, struct ctl_link *link, char why[SERVE_ASK_WHY_BYTES])
+{
+	int result = 0;
+
+	*link = (struct ctl_link){.fd = -1};
+	pthread_mutex_lock(&http->lock);
+	if (http->n_asks == SERVE_ASKS_MOST) {
+		pthread_mutex_unlock(&http->lock);
+		snprintf(why, SERVE_ASK_WHY_BYTES, "too many requests; try again later");
+		return -EBUSY;
+	}
+	http->n_asks++;
+	while (http->n_asking == SERVE_ASKS && !http->ends)
+		pthread_cond_wait(&http->news, &http->lock);
+	if (http->ends)
+		result = -ECANCELED;
+	http->n_asking++;
+	pthread_mutex_unlock(&http->lock);
+	snprintf(why, SERVE_ASK_WHY_BYTES, "weir serve is shutting down");
+	if (result == 0)
+		result = serve_conversation_open(http, link, PATIENCE_S, why);
+	if (result != 0)
+		serve_ask_end(http, link);
+	return result;
+}
+
+void serve_ask_end(struct serve_http *http, struct ctl_link *link)
+{
+	serve_conversation_close(http, link);
+	pthread_mutex_lock(&http->lock);
+	http->n_asks--;
+	http->n_asking--;
+	pthread_cond_broadcast(&http->news);
+	pthread_mutex_unlock(&http->lock);
+}
+
+/* ---- connections ---- */
+
+/* The callback of MHD_OPTION_NOTIFY_CONNECTION. */
+static void visitor_notify(void *argument, struct MHD_Connection *connection, void **context,
+                           enum MHD_ConnectionNotificationCode code)
+{
+	struct serve_http *http = argument;
+	struct serve_visitor *visitor = *context;
+
+	pthread_mutex_lock(&http->lock);
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		*context = visitor = calloc(1, sizeof(*visitor));
+		if (visitor != NULL) {
+			visitor->fd = MHD_get_connection_info(connection,
+			                                      MHD_CONNECTION_INFO_CONNECTION_FD)
+			                      ->connect_fd;
+			visitor->until_ms = serve_now_ms() + SERVE_REQUEST_MS;
+			visitor->next = http->visitors;
+			visitor->at = &http->visitors;
+			if (visitor->next != NULL)
+				visitor->next->at = &visitor->next;
+			http->visitors = visitor;
+		}
+	} else if (visitor != NULL) {
+		*visitor->at = visitor->next;
+		if (visitor->next != NULL)
+			visitor->next->at = visitor->at;
+		free(visitor);
+		*context = NULL;
+	}
+	pthread_mutex_unlock(&http->lock);
+}
+
+void serve_visitor_may(struct serve_http *http, struct MHD_Connection *connection, uint64_t for_ms)
+{
+	struct serve_visitor *visitor =
+	        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+	                ->socket_context;
+
+	pthread_mutex_lock(&http->lock);
+	if (visitor != NULL)
+		visitor->until_ms = for_ms == UINT64_MAX ? UINT64_MAX : serve_now_ms() + for_ms;
+	pthread_mutex_unlock(&http->lock);
+}
+
+void serve_http_tick(struct serve_http *http)
+{
+	pthread_mutex_lock(&http->lock);
+	for (struct serve_visitor *visitor = http->visitors; visitor != NULL;
+	     visitor = visitor->next) {
+		if (serve_now_ms() < visitor->until_ms)
+			continue;
+		shutdown(visitor->fd, SHUT_RDWR); /* microhttpd sees the end, and closes it */
+		visitor->until_ms = UINT64_MAX;
+	}
+	pthread_mutex_unlock(&http->lock);
+}
+
+/* ---- requests ---- */
 
 /* Admits a request, or answers why not and returns false. */
 static bool admit(struct serve_call *call, const char *path, const char *method,
@@ -145,111 +246,53 @@ static void completed(void *argument, struct MHD_Connection *connection, void **
 	*context = NULL;
 	if (call == NULL)
 		return;
-	serve_visitor_may(&((struct serve_http *)argument)->visitors, connection, SERVE_REQUEST_MS);
-	serve_ask_end(call->ask);
+	serve_visitor_may(argument, connection, SERVE_REQUEST_MS);
 	free(call->body);
 	free(call);
 }
 
 int serve_http_open(struct serve_http *http, int listen_fd)
 {
-	const union MHD_DaemonInfo *info;
+	pthread_condattr_t attributes;
 
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&http->news, &attributes);
+	pthread_condattr_destroy(&attributes);
+	pthread_mutex_init(&http->lock, NULL);
+	memset(http->conversations, -1, sizeof(http->conversations));
+	if (pthread_create(&http->follower, NULL, serve_feed_run, http) != 0)
+		return -EAGAIN;
 	http->daemon = MHD_start_daemon(
-	        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, http,
-	        MHD_OPTION_LISTEN_SOCKET, (MHD_socket)listen_fd, MHD_OPTION_CONNECTION_LIMIT,
-	        (unsigned)SERVE_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVE_IDLE_S,
+	        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL,
+	        NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)listen_fd,
+	        MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVE_CONNECTIONS,
+	        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVE_IDLE_S,
 	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_BYTES,
 	        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, completed, http,
-	        MHD_OPTION_NOTIFY_CONNECTION, serve_visitor_notify, &http->visitors,
-	        MHD_OPTION_END);
-	if (http->daemon == NULL)
-		return errno != 0 ? -errno : -ENOMEM;
-	info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	http->fd = info->epoll_fd;
-	http->streams.feed = &http->feed;
-	http->streams.changes = http->token != NULL;
-	return 0;
-}
-
-static void call_go_on(struct serve_call *call)
-{
-	if (call->at == NULL)
-		return;
-	*call->at = call->next;
-	if (call->next != NULL)
-		call->next->at = call->at;
-	call->at = NULL;
-	call->http->resumed = true;
-	MHD_resume_connection(call->connection);
-}
-
-bool serve_call_has_totals(const struct serve_call *call)
-{
-	const struct serve_feed *feed = &call->http->feed;
-
-	return feed->totals != NULL && feed->totals_ms >= call->asked_ms;
-}
-
-/* Resumes the calls whose wait is over; or all. */
-static void serve_calls_wake(struct serve_http *http, bool all)
-{
-	for (struct serve_call *call = http->waiting, *next; call != NULL; call = next) {
-		next = call->next;
-		if (all || http->now_ms >= call->until_ms ||
-		    (call->ask != NULL ? call->ask->done
-		                       : serve_call_has_totals(call) || !http->feed.asked))
-			call_go_on(call);
-	}
+	        MHD_OPTION_NOTIFY_CONNECTION, visitor_notify, http, MHD_OPTION_END);
+	if (http->daemon != NULL)
+		return 0;
+	serve_http_close(http);
+	return -EAGAIN;
 }
 
 void serve_http_close(struct serve_http *http)
 {
-	if (http->daemon == NULL)
-		return;
-	/* From here on no connection may be suspended: microhttpd does not permit that while it
-	 * stops. */
+	pthread_mutex_lock(&http->lock);
 	http->ends = true;
-	serve_streams_end(&http->streams);
-	serve_calls_wake(http, true);
-	MHD_run(http->daemon);
-	MHD_quiesce_daemon(http->daemon);
-	MHD_stop_daemon(http->daemon);
-	http->daemon = NULL;
-}
-
-void serve_http_run(struct serve_http *http, uint64_t now_ms)
-{
-	http->now_ms = now_ms;
-	/* Closes the connections whose time is over. */
-	http->visitors.now_ms = now_ms;
-	for (struct serve_visitor *visitor = http->visitors.first; visitor != NULL;
-	     visitor = visitor->next) {
-		if (now_ms < visitor->until_ms)
-			continue;
-		shutdown(visitor->fd, SHUT_RDWR); /* microhttpd sees the end, and closes it */
-		visitor->until_ms = UINT64_MAX;
+	for (size_t i = 0; i < sizeof(http->conversations) / sizeof(int); i++)
+		shutdown(http->conversations[i], SHUT_RDWR);
+	pthread_cond_broadcast(&http->news);
+	pthread_mutex_unlock(&http->lock);
+	pthread_join(http->follower, NULL);
+	if (http->daemon != NULL) {
+		MHD_quiesce_daemon(http->daemon);
+		MHD_stop_daemon(http->daemon);
 	}
-	MHD_run(http->daemon);
-	/* Queries that have just been made are sent to weir at once. */
-	serve_asks_tick(&http->asks, now_ms);
-	serve_calls_wake(http, false);
-	http->resumed |= serve_streams_tick(&http->streams, now_ms);
-	if (http->resumed) /* fd does not become readable for these */
-		MHD_run(http->daemon);
-	http->resumed = false;
+	pthread_cond_destroy(&http->news);
+	pthread_mutex_destroy(&http->lock);
 }
-
-int serve_http_timeout_ms(const struct serve_http *http)
-{
-	MHD_UNSIGNED_LONG_LONG wait;
-
-	if (MHD_get_timeout(http->daemon, &wait) != MHD_YES || wait > 1000)
-		return 1000;
-	return (int)wait;
-}
-
-#define TEXT_TYPE "text/plain; charset=utf-8"
 
 /* ---- answers ---- */
 
@@ -271,7 +314,7 @@ enum MHD_Result serve_call_answer(struct serve_call *call, unsigned status,
 		return MHD_NO;
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
 		MHD_add_response_header(response, headers[i][0], headers[i][1]);
-	serve_visitor_may(&call->http->visitors, call->connection, SERVE_ANSWER_MS);
+	serve_visitor_may(call->http, call->connection, SERVE_ANSWER_MS);
 	result = MHD_queue_response(call->connection, status, response);
 	MHD_destroy_response(response);
 	call->refused = true;
@@ -309,26 +352,4 @@ const char *serve_call_header(struct serve_call *call, const char *name)
 const char *serve_call_query(struct serve_call *call, const char *name)
 {
 	return MHD_lookup_connection_value(call->connection, MHD_GET_ARGUMENT_KIND, name);
-}
-
-/* ---- waiting ---- */
-
-enum MHD_Result serve_call_wait(struct serve_call *call, uint64_t for_ms)
-{
-	struct serve_http *http = call->http;
-
-	if (http->ends)
-		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
-		                              "weir serve is shutting down");
-	call->asked_ms = http->now_ms;
-	call->until_ms = http->now_ms + for_ms;
-	call->next = http->waiting;
-	call->at = &http->waiting;
-	if (call->next != NULL)
-		call->next->at = &call->next;
-	http->waiting = call;
-	call->waited = true;
-	serve_visitor_may(&http->visitors, call->connection, UINT64_MAX);
-	MHD_suspend_connection(call->connection);
-	return MHD_YES;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "serve/serve_metrics.h"
+#include "serve/serve.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +8,8 @@
 
 #include "account/reason.h"
 #include "figures/figures.h"
+#include "simtime.h"
+#include "text/alloc_failure.h"
 
 /*
  * Metrics as text, in two forms that differ little: OpenMetrics 1.0, and the older text format
@@ -21,7 +23,7 @@ struct exposition {
 	enum figure_kind kind;
 };
 
-#define SECOND UINT64_C(1000000000)
+#define NUMBER_BYTES 40
 
 /* Begins a family, to which the samples that follow belong. `name` without `_total`. */
 static void exposition_family(struct exposition *exposition, const char *name,
@@ -35,45 +37,33 @@ static void exposition_family(struct exposition *exposition, const char *name,
 	        figure_kind_names[kind]);
 }
 
-static void put_name(struct exposition *exposition, const char *end, const char *labels)
+/* Prints a number of the figures in the unit of metrics: seconds, or bytes per second. */
+static void print_number(char text[NUMBER_BYTES], enum figure_unit unit, uint64_t value)
 {
-	fprintf(exposition->out, "%s%s%s%s%s ", exposition->family, end, labels[0] ? "{" : "",
-	        labels, labels[0] ? "}" : "");
-}
-
-static void put_time(FILE *out, uint64_t ns)
-{
-	fprintf(out, "%" PRIu64 ".%09" PRIu64, ns / SECOND, ns % SECOND);
-}
-
-/* `labels`: made by exposition_label, without braces; "": none. */
-static void exposition_count(struct exposition *exposition, const char *labels, uint64_t value)
-{
-	put_name(exposition, exposition->kind == FIGURE_COUNTER ? "_total" : "", labels);
-	fprintf(exposition->out, "%" PRIu64 "\n", value);
-}
-
-/* In seconds. */
-static void exposition_time(struct exposition *exposition, const char *labels, uint64_t ns)
-{
-	put_name(exposition, exposition->kind == FIGURE_COUNTER ? "_total" : "", labels);
-	put_time(exposition->out, ns);
-	fputc('\n', exposition->out);
-}
-
-/* Prints a bucket of a histogram: the number of values from 0 to `top_ns` (UINT64_MAX: of all
- * values). */
-static void exposition_bucket(struct exposition *exposition, const char *labels, uint64_t top_ns,
-                              uint64_t count)
-{
-	FILE *out = exposition->out;
-
-	fprintf(out, "%s_bucket{%s%sle=\"", exposition->family, labels, labels[0] ? "," : "");
-	if (top_ns == UINT64_MAX)
-		fputs("+Inf", out);
+	if (unit == FIGURE_NS)
+		snprintf(text, NUMBER_BYTES, "%" PRIu64 ".%09" PRIu64, value / SIMTIME_S,
+		         value % SIMTIME_S);
 	else
-		put_time(out, top_ns);
-	fprintf(out, "\"} %" PRIu64 "\n", count);
+		snprintf(text, NUMBER_BYTES, "%" PRIu64, unit == FIGURE_BPS ? value / 8 : value);
+}
+
+/* Prints a sample of the family. `end`: of its name, or NULL: as the kind has it. `labels`: made by
+ * exposition_label, without braces; "": none. */
+static void put_sample(struct exposition *exposition, const char *end, const char *labels,
+                       enum figure_unit unit, uint64_t value)
+{
+	char text[NUMBER_BYTES];
+
+	if (end == NULL)
+		end = exposition->kind == FIGURE_COUNTER ? "_total" : "";
+	print_number(text, unit, value);
+	fprintf(exposition->out, "%s%s%s%s%s %s\n", exposition->family, end, labels[0] ? "{" : "",
+	        labels, labels[0] ? "}" : "", text);
+}
+
+static void put_count(struct exposition *exposition, const char *labels, uint64_t value)
+{
+	put_sample(exposition, NULL, labels, FIGURE_PLAIN, value);
 }
 
 void exposition_label(char *labels, size_t room, const char *name, const char *value)
@@ -170,11 +160,7 @@ static void put_figure(struct exposition *exposition, enum figure_scope scope,
 			put_family(exposition, figure);
 		begun = true;
 		make_labels(scope, each, labels);
-		if (figure->unit == FIGURE_NS)
-			exposition_time(exposition, labels, value);
-		else
-			exposition_count(exposition, labels,
-			                 value / (figure->unit == FIGURE_BPS ? 8 : 1));
+		put_sample(exposition, NULL, labels, figure->unit, value);
 	}
 }
 
@@ -199,9 +185,10 @@ static uint64_t bound(uint32_t i)
 	return (i % 2 == 0 ? octave : octave / 2 * 3) - 1;
 }
 
-static void put_histogram(struct exposition *exposition, const char *labels,
+static void put_histogram(struct exposition *exposition, const char labels[LABELS_BYTES],
                           const json_t *histogram, uint32_t from, uint32_t to)
 {
+	char bucket[LABELS_BYTES + NUMBER_BYTES], text[NUMBER_BYTES];
 	const json_t *buckets = json_object_get(histogram, "buckets");
 	size_t n = json_array_size(buckets), at = 0;
 	uint64_t count = 0;
@@ -216,13 +203,15 @@ static void put_histogram(struct exposition *exposition, const char *labels,
 				break;
 			count += (uint64_t)json_integer_value(json_array_get(pair, 1));
 		}
-		exposition_bucket(exposition, labels, top, count);
+		strcpy(text, "+Inf");
+		if (i < to)
+			print_number(text, FIGURE_NS, top);
+		strcpy(bucket, labels);
+		exposition_label(bucket, sizeof(bucket), "le", text);
+		put_sample(exposition, "_bucket", bucket, FIGURE_PLAIN, count);
 	}
-	put_name(exposition, "_sum", labels);
-	put_time(exposition->out, number(histogram, "sum_ns"));
-	fputc('\n', exposition->out);
-	put_name(exposition, "_count", labels);
-	fprintf(exposition->out, "%" PRIu64 "\n", count);
+	put_sample(exposition, "_sum", labels, FIGURE_NS, number(histogram, "sum_ns"));
+	put_sample(exposition, "_count", labels, FIGURE_PLAIN, count);
 }
 
 /* 1 us to 103 s, and 63 ns to 1.6 s; the end is exclusive. */
@@ -281,7 +270,7 @@ static void put_drops_of(struct exposition *exposition, const json_t *cloud, con
 		make_labels(FIGURE_CLOUD, cloud, labels);
 		exposition_label(labels, sizeof(labels), "reason", reason);
 		exposition_label(labels, sizeof(labels), "kind", kind);
-		exposition_count(exposition, labels, (uint64_t)json_integer_value(value));
+		put_count(exposition, labels, (uint64_t)json_integer_value(value));
 	}
 }
 
@@ -314,7 +303,7 @@ static void put_port_losses(struct exposition *exposition, const json_t *ports)
 			make_labels(FIGURE_PORT, port, labels);
 			exposition_label(labels, sizeof(labels), "reason", f->loss);
 			exposition_label(labels, sizeof(labels), "kind", "real");
-			exposition_count(exposition, labels, number(port, f->name));
+			put_count(exposition, labels, number(port, f->name));
 		}
 	}
 }
@@ -331,7 +320,7 @@ static void put_info(struct exposition *exposition, const json_t *totals, const 
 	exposition_label(labels, sizeof(labels), "run", run != NULL ? run : "");
 	exposition_family(exposition, "weir_run_info", FIGURE_GAUGE,
 	                  "Version and run of this weir; each run has a name of its own.");
-	exposition_count(exposition, labels, 1);
+	put_count(exposition, labels, 1);
 }
 
 static void put_totals(struct exposition *exposition, const json_t *totals, const json_t *hello,
@@ -372,25 +361,20 @@ char *serve_metrics_text(const json_t *totals, const json_t *hello, bool openmet
 {
 	struct exposition exposition = {.openmetrics = openmetrics};
 	json_t *clouds = totals != NULL ? all_clouds(totals) : NULL;
-	char *text = NULL;
+	struct printed text;
 
-	exposition.out = open_memstream(&text, n);
-	if (exposition.out == NULL) {
-		json_decref(clouds);
-		return NULL;
-	}
+	exposition.out = printed_begin(&text);
 	exposition_family(&exposition, "weir_up", FIGURE_GAUGE,
 	                  "1: weir answers; 0: it does not answer, and nothing else is known.");
-	exposition_count(&exposition, "", totals != NULL);
+	put_count(&exposition, "", totals != NULL);
 	if (totals != NULL)
 		put_totals(&exposition, totals, hello, clouds);
 	if (exposition.openmetrics)
 		fputs("# EOF\n", exposition.out);
 	json_decref(clouds);
-	if (fclose(exposition.out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	printed_end(&text);
+	*n = text.n;
+	return text.bytes;
 }
 
 const char *serve_metrics_type(bool openmetrics)

@@ -133,9 +133,9 @@ bool serve_cloud_line(const char *cloud, char *line, size_t room)
 	if (!word_is_name(name) || (slash != NULL && !is_address(slash + 1)))
 		return false;
 	if (slash != NULL)
-		snprintf(line, room, "show clouds %s %s\n", name, slash + 1);
+		snprintf(line, room, "show clouds %s %s", name, slash + 1);
 	else
-		snprintf(line, room, "show cloud %s\n", name);
+		snprintf(line, room, "show cloud %s", name);
 	return true;
 }
 
@@ -180,7 +180,7 @@ static char *next_line(char **at)
 	return line;
 }
 
-static bool put_lines(FILE *out, char *body, uint32_t *n_lines, char why[SERVE_WHY_BYTES])
+static bool put_lines(json_t *lines, char *body, uint32_t *n_lines, char why[SERVE_WHY_BYTES])
 {
 	char *line;
 
@@ -207,7 +207,7 @@ static bool put_lines(FILE *out, char *body, uint32_t *n_lines, char why[SERVE_W
 			         SERVE_CHANGE_LINES_MAX);
 			return false;
 		}
-		fprintf(out, "%s\n", line);
+		json_array_append_new(lines, json_string(line));
 	}
 	if (*n_lines == 0)
 		snprintf(why, SERVE_WHY_BYTES,
@@ -215,7 +215,7 @@ static bool put_lines(FILE *out, char *body, uint32_t *n_lines, char why[SERVE_W
 	return *n_lines > 0;
 }
 
-static bool put_begin(FILE *out, const char *lease, char why[SERVE_WHY_BYTES])
+static bool put_begin(json_t *lines, const char *lease, char why[SERVE_WHY_BYTES])
 {
 	const struct field field = {.name = "lease",
 	                            .type = FIELD_TIME,
@@ -223,9 +223,10 @@ static bool put_begin(FILE *out, const char *lease, char why[SERVE_WHY_BYTES])
 	                            .max = 86400 * SIMTIME_S};
 	struct language_error wrong;
 	simtime lease_ns;
+	char line[48];
 
 	if (lease == NULL || lease[0] == '\0') {
-		fputs("begin\n", out);
+		json_array_append_new(lines, json_string("begin"));
 		return true;
 	}
 	if (!word_is_text(lease)) {
@@ -236,17 +237,16 @@ static bool put_begin(FILE *out, const char *lease, char why[SERVE_WHY_BYTES])
 		snprintf(why, SERVE_WHY_BYTES, "%.180s", wrong.text);
 		return false;
 	}
-	fprintf(out, "begin lease %lluns\n", (unsigned long long)lease_ns);
+	snprintf(line, sizeof(line), "begin lease %" PRIu64 "ns", lease_ns);
+	json_array_append_new(lines, json_string(line));
 	return true;
 }
 
-char *serve_change_conversation(const char *body, size_t n, const char *lease, uint32_t *n_lines,
-                                char why[SERVE_WHY_BYTES])
+json_t *serve_change_conversation(const char *body, size_t n, const char *lease, uint32_t *n_lines,
+                                  char why[SERVE_WHY_BYTES])
 {
-	char *copy, *text = NULL;
-	size_t text_n;
-	FILE *out;
-	bool right;
+	json_t *lines;
+	char *copy;
 
 	*n_lines = 0;
 	if (n > SERVE_CHANGE_BYTES_MAX || has_control(body, n)) {
@@ -255,16 +255,15 @@ char *serve_change_conversation(const char *body, size_t n, const char *lease, u
 		return NULL;
 	}
 	copy = strndup(body, n);
-	out = copy != NULL ? open_memstream(&text, &text_n) : NULL;
+	lines = json_array();
 	snprintf(why, SERVE_WHY_BYTES, "no memory");
-	right = out != NULL && put_begin(out, lease, why) && put_lines(out, copy, n_lines, why);
-	if (out != NULL) {
-		fputs("commit\n", out);
-		right = fclose(out) == 0 && right;
+	if (copy == NULL || !put_begin(lines, lease, why) ||
+	    !put_lines(lines, copy, n_lines, why) ||
+	    json_array_append_new(lines, json_string("commit")) != 0 ||
+	    json_array_size(lines) != *n_lines + 2) {
+		json_decref(lines);
+		lines = NULL;
 	}
 	free(copy);
-	if (right)
-		return text;
-	free(text);
-	return NULL;
+	return lines;
 }

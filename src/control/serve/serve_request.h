@@ -15,6 +15,7 @@
 #ifndef WEIR_SERVE_REQUEST_H
 #define WEIR_SERVE_REQUEST_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,10 +47,10 @@ bool serve_from_read(const char *text, struct serve_from *from);
 bool serve_cloud_line(const char *cloud, char *line, size_t room);
 
 /* Turns a body of lines, each a change, into the conversation that makes them one transaction:
- * `begin`, the lines, `commit`. `lease`: `30s`, or NULL or "". Returns the text, which the caller
- * frees, and in `n_lines` how many lines of the body are in it; or NULL with `why`, and in
- * `n_lines` which of them is wrong, 0: none. */
-char *serve_change_conversation(const char *body, size_t n, const char *lease, uint32_t *n_lines,
-                                char why[SERVE_WHY_BYTES]);
+ * `begin`, the lines, `commit`. `lease`: `30s`, or NULL or "". Returns these lines, an array that
+ * the caller releases, and in `n_lines` how many lines of the body are in it; or NULL with `why`,
+ * and in `n_lines` which of them is wrong, 0: none. */
+json_t *serve_change_conversation(const char *body, size_t n, const char *lease, uint32_t *n_lines,
+                                  char why[SERVE_WHY_BYTES]);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "serve/serve_http.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,9 +15,9 @@
 #include <string.h>
 
 #include "report/theme.h"
-#include "serve/serve_metrics.h"
+#include "serve/serve.h"
 #include "serve/serve_request.h"
-#include "service/answer.h"
+#include "text/alloc_failure.h"
 
 static const struct {
 	const char *path, *name, *type;
@@ -45,70 +46,6 @@ static const struct embedded_text *serve_part_find(const char *path, const char 
 	return NULL;
 }
 
-/* Returns the end of a line: its newline, or the end of the text. */
-static const char *line_end(const char *line)
-{
-	const char *end = strchr(line, '\n');
-
-	return end != NULL ? end : line + strlen(line);
-}
-
-/* Extracts an answer in text mode, without its last line. Returns false if it is an error; *text is
- * the error then. The caller frees *text; NULL: no memory. */
-static bool serve_change_text(const char *answer, char **text, size_t *n)
-{
-	const char *line = answer, *end = line_end(line);
-
-	while (*line != '\0' && !answer_is_end(line, (size_t)(end - line))) {
-		line = *end != '\0' ? end + 1 : end;
-		end = line_end(line);
-	}
-	if (strncmp(line, "err ", 4) == 0) {
-		*n = (size_t)(end - line) - 4;
-		*text = strndup(line + 4, *n);
-		return false;
-	}
-	*n = (size_t)(line - answer);
-	*text = strndup(answer, *n);
-	return true;
-}
-
-/* Finds the answer to the n-th line sent, from 0. `body` has `body_n` bytes; behind those of an
- * error follows its newline. Returns false if there is no such answer. */
-static bool answer_at(const char *answer, uint32_t n, bool *ok, const char **body, size_t *body_n)
-{
-	const char *line = answer, *from = answer;
-
-	while (line != NULL && *line != '\0') {
-		const char *end = line_end(line);
-		size_t length = (size_t)(end - line);
-
-		if (answer_is_end(line, length)) {
-			*ok = line[0] == 'o';
-			*body = *ok ? from : line + 4;
-			*body_n = *ok ? (size_t)(line - from) : length - 4;
-			if (n-- == 0)
-				return true;
-			from = *end != '\0' ? end + 1 : end;
-		}
-		line = *end != '\0' ? end + 1 : NULL;
-	}
-	return false;
-}
-
-static json_t *sent_lines(const char *lines)
-{
-	json_t *array = json_array();
-
-	while (*lines != '\0') {
-		const char *end = line_end(lines);
-
-		json_array_append_new(array, json_stringn(lines, (size_t)(end - lines)));
-		lines = *end != '\0' ? end + 1 : end;
-	}
-	return array;
-}
-
 static char *object_text(json_t *object)
 {
 	char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
@@ -118,54 +55,66 @@ static char *object_text(json_t *object)
 }
 
 /* Returns the line that weir names in the error of `commit`, as in `down: line 2: ...`; 0: none. */
-static uint32_t line_named(const char *error, size_t n)
+static uint32_t line_named(const char *error)
 {
-	const char *colon = memmem(error, n, ": ", 2);
+	const char *colon = strstr(error, ": ");
 
 	return colon != NULL && strncmp(colon, ": line ", 7) == 0
 	               ? (uint32_t)strtoul(colon + 7, NULL, 10)
 	               : 0;
 }
 
-/* Returns the result of serve_change_conversation, with n_lines lines:
+/* Sends a line to weir, and waits for its answer. Returns 0, or -errno with `why`. */
+static int ask_line(struct serve_http *http, struct ctl_link *link, const char *line,
+                    struct ctl_answer *answer, char why[SERVE_ASK_WHY_BYTES])
+{
+	/* Files that it names are weir's to open. */
+	int result = ctl_link_ask_with(link, line, -1, answer);
+
+	if (result != 0)
+		snprintf(why, SERVE_ASK_WHY_BYTES, "%s; weir's events show what is in force",
+		         http->ends             ? "weir serve is shutting down"
+		         : result == -ETIMEDOUT ? "weir does not answer"
+		                                : "weir hung up before it answered");
+	return result;
+}
+
+/* Sends the lines of a change, until one is wrong. Returns the answer for the browser:
  *
  *   {"ok":true,"sent":["begin","cloud down delay 80ms","commit"],"said":"..."}
  *   {"ok":false,"sent":[...],"error":"dwon: there is no ...","line":1}
  *
- * `line`: the number of the change in error, from 1; 0: none of them. The caller frees the text;
- * NULL: no memory. */
-static char *serve_change_answer(const struct serve_ask *ask, uint32_t n_lines, bool *ok)
+ * `line`: the number of the change in error, from 1; 0: none of them. Returns NULL if too many
+ * wait. */
+static json_t *send_change(struct serve_call *call, json_t *lines)
 {
-	json_t *object = json_pack("{s:o}", "sent", sent_lines(ask->lines));
-	const char *body = "", *error = ask->why[0] != '\0' ? ask->why : NULL;
-	size_t body_n = 0, error_n = error != NULL ? strlen(error) : 0;
-	uint32_t line = 0, n = n_lines + 2;
-	bool right = true;
+	const size_t n = json_array_size(lines);
+	struct ctl_answer answer = {.ok = true};
+	char why[SERVE_ASK_WHY_BYTES];
+	struct ctl_link link;
+	json_t *object;
+	uint32_t line = 0;
+	int result = serve_ask_begin(call->http, &link, why);
+	const bool begun = result == 0;
 
-	/* The first answer in error says why. */
-	for (uint32_t i = 0; i < n && error == NULL && ask->answer != NULL; i++) {
-		if (!answer_at(ask->answer, i, &right, &body, &body_n)) {
-			error = "weir hung up before it answered; its events show what is in force";
-			error_n = strlen(error);
-		} else if (!right) {
-			error = body;
-			error_n = body_n;
-			line = i <= n_lines ? i : line_named(body, body_n);
-		}
+	if (result == -EBUSY)
+		return NULL;
+	for (size_t i = 0; i < n && result == 0 && answer.ok; i++) {
+		ctl_answer_release(&answer);
+		result = ask_line(call->http, &link, json_string_value(json_array_get(lines, i)),
+		                  &answer, why);
+		if (result == 0 && !answer.ok)
+			line = i + 1 < n ? (uint32_t)i : line_named(answer.error);
 	}
-	if (error == NULL && !ask->done) {
-		error = "weir serve is shutting down; weir's events show what is in force";
-		error_n = strlen(error);
-	}
-	*ok = error == NULL;
-	json_object_set_new(object, "ok", json_boolean(*ok));
-	if (*ok) {
-		json_object_set_new(object, "said", json_stringn(body, body_n));
-	} else {
-		json_object_set_new(object, "error", json_stringn(error, error_n));
-		json_object_set_new(object, "line", json_integer(line));
-	}
-	return object_text(object);
+	if (result == 0 && answer.ok)
+		object = json_pack("{s:O,s:b,s:s}", "sent", lines, "ok", 1, "said", answer.body);
+	else
+		object = json_pack("{s:O,s:b,s:s,s:i}", "sent", lines, "ok", 0, "error",
+		                   result == 0 ? answer.error : why, "line", (int)line);
+	if (begun)
+		serve_ask_end(call->http, &link);
+	ctl_answer_release(&answer);
+	return object;
 }
 
 #define TOO_LARGE     413 /* the names of both in microhttpd depend on the version */
@@ -175,17 +124,13 @@ static char *serve_change_answer(const struct serve_ask *ask, uint32_t n_lines, 
 
 static enum MHD_Result get_metrics(struct serve_call *call)
 {
-	struct serve_http *http = call->http;
 	bool openmetrics = serve_wants_openmetrics(serve_call_header(call, "Accept"));
-	bool there = call->waited ? serve_call_has_totals(call)
-	                          : serve_feed_ask_totals(&http->feed, http->now_ms);
-	char *text;
+	json_t *hello, *totals = serve_feed_totals(call->http, &hello);
 	size_t n;
+	char *text = serve_metrics_text(totals, hello, openmetrics, &n);
 
-	if (!there && !call->waited && http->feed.asked)
-		return serve_call_wait(call, SERVE_METRICS_MS);
-	text = serve_metrics_text(there ? http->feed.totals : NULL, there ? http->feed.hello : NULL,
-	                          openmetrics, &n);
+	json_decref(totals);
+	json_decref(hello);
 	return serve_call_answer_bytes(call, MHD_HTTP_OK, serve_metrics_type(openmetrics), text, n);
 }
 
@@ -207,14 +152,14 @@ static enum MHD_Result get_stream(struct serve_call *call, bool live)
 		                              "`from` must be the number of an event, or `oldest`");
 	if (last != NULL && !from.oldest)
 		from.number++;
-	response = serve_stream_open(&call->http->streams, call->connection, live,
+	response = serve_stream_open(call->http, live,
 	                             last != NULL || asked_from != NULL ? &from : NULL);
 	if (response == NULL)
 		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
 		                              "too many listeners; try again later");
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream");
 	result = serve_call_answer(call, MHD_HTTP_OK, response);
-	serve_visitor_may(&call->http->visitors, call->connection, UINT64_MAX);
+	serve_visitor_may(call->http, call->connection, UINT64_MAX);
 	return result;
 }
 
@@ -228,62 +173,47 @@ static enum MHD_Result get_live(struct serve_call *call)
 	return get_stream(call, true);
 }
 
-/* Begins a query to weir; takes ownership of `lines`. */
-static enum MHD_Result ask_weir(struct serve_call *call, char *lines)
+/* Answers with the text that weir answers to a line. */
+static enum MHD_Result answer_of_weir(struct serve_call *call, const char *line)
 {
-	struct serve_http *http = call->http;
+	struct ctl_answer answer;
+	char why[SERVE_ASK_WHY_BYTES], *text;
+	struct ctl_link link;
+	bool ok;
 
-	call->ask = serve_ask_begin(&http->asks, lines, http->now_ms);
-	if (call->ask == NULL)
-		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
-		                              "too many requests; try again later");
-	return serve_call_wait(call, UINT64_MAX / 2);
-}
-
-/* Answers with the text that weir has answered. */
-static enum MHD_Result answer_asked(struct serve_call *call)
-{
-	const struct serve_ask *ask = call->ask;
-	char *text;
-	size_t n;
-	bool found;
-
-	if (!ask->done || ask->why[0] != '\0')
-		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
-		                              ask->done ? ask->why : "weir serve is shutting down");
-	found = serve_change_text(ask->answer, &text, &n);
-	return serve_call_answer_bytes(call, found ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND, TEXT_TYPE,
-	                               text, n);
+	if (serve_ask_begin(call->http, &link, why) != 0)
+		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+	ok = ask_line(call->http, &link, line, &answer, why) == 0;
+	serve_ask_end(call->http, &link);
+	if (!ok)
+		return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+	ok = answer.ok;
+	text = strdup(ok ? answer.body : answer.error);
+	ctl_answer_release(&answer);
+	return serve_call_answer_bytes(call, ok ? MHD_HTTP_OK : MHD_HTTP_NOT_FOUND, TEXT_TYPE, text,
+	                               text != NULL ? strlen(text) : 0);
 }
 
 static enum MHD_Result get_cloud(struct serve_call *call)
 {
 	const char *name = serve_call_query(call, "name");
-	char line[300], *text;
+	char line[300];
 
-	if (call->ask != NULL)
-		return answer_asked(call);
 	if (name == NULL || !serve_cloud_line(name, line, sizeof(line)))
 		return serve_call_answer_line(
 		        call, MHD_HTTP_BAD_REQUEST,
 		        "`name` must be the name of a cloud: /cloud?name=down");
-	text = strdup(line);
-	return text == NULL ? MHD_NO : ask_weir(call, text);
+	return answer_of_weir(call, line);
 }
 
 static enum MHD_Result get_scenario(struct serve_call *call)
 {
-	char *text;
-
-	if (call->ask != NULL)
-		return answer_asked(call);
-	text = strdup("show config\n");
-	return text == NULL ? MHD_NO : ask_weir(call, text);
+	return answer_of_weir(call, "show config");
 }
 
 static enum MHD_Result get_connections(struct serve_call *call)
 {
-	char *text = serve_explain_text(&call->http->explain, call->http->now_ms);
+	char *text = serve_explain_text(&call->http->explain);
 
 	return text == NULL
 	               ? MHD_NO
@@ -292,37 +222,39 @@ static enum MHD_Result get_connections(struct serve_call *call)
 
 static enum MHD_Result get_theme(struct serve_call *call)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
+	struct printed text;
 
-	if (out == NULL)
-		return MHD_NO;
-	theme_write(out);
-	if (fclose(out) != 0)
-		return MHD_NO;
-	return serve_call_answer_bytes(call, MHD_HTTP_OK, "text/css", text, n);
+	theme_write(printed_begin(&text));
+	printed_end(&text);
+	return serve_call_answer_bytes(call, MHD_HTTP_OK, "text/css", text.bytes, text.n);
 }
 
 static enum MHD_Result post_change(struct serve_call *call)
 {
-	char why[SERVE_WHY_BYTES], *lines, *text;
-	bool ok;
+	char why[SERVE_WHY_BYTES], *text;
+	uint32_t line;
+	json_t *lines, *object;
+	unsigned status = UNPROCESSABLE;
 
-	if (call->ask != NULL) {
-		text = serve_change_answer(call->ask, call->n_lines, &ok);
-		return serve_call_answer_bytes(call, ok ? MHD_HTTP_OK : UNPROCESSABLE, JSON_TYPE,
-		                               text, text != NULL ? strlen(text) : 0);
-	}
 	lines = serve_change_conversation(call->body != NULL ? call->body : "", call->body_n,
-	                                  serve_call_query(call, "lease"), &call->n_lines, why);
-	if (lines != NULL)
-		return ask_weir(call, lines);
-	text = object_text(json_pack("{s:b,s:[],s:s,s:I}", "ok", 0, "sent", "error", why, "line",
-	                             (json_int_t)call->n_lines));
-	return serve_call_answer_bytes(
-	        call, call->body_n > SERVE_CHANGE_BYTES_MAX ? TOO_LARGE : UNPROCESSABLE, JSON_TYPE,
-	        text, text != NULL ? strlen(text) : 0);
+	                                  serve_call_query(call, "lease"), &line, why);
+	if (lines != NULL) {
+		object = send_change(call, lines);
+		json_decref(lines);
+		if (object == NULL)
+			return serve_call_answer_line(call, MHD_HTTP_SERVICE_UNAVAILABLE,
+			                              "too many requests; try again later");
+	} else {
+		object = json_pack("{s:b,s:[],s:s,s:I}", "ok", 0, "sent", "error", why, "line",
+		                   (json_int_t)line);
+		if (call->body_n > SERVE_CHANGE_BYTES_MAX)
+			status = TOO_LARGE;
+	}
+	if (json_is_true(json_object_get(object, "ok")))
+		status = MHD_HTTP_OK;
+	text = object_text(object);
+	return serve_call_answer_bytes(call, status, JSON_TYPE, text,
+	                               text != NULL ? strlen(text) : 0);
 }
 
 /* To HEAD, a stream answers its header, and does not begin. */
@@ -385,6 +317,7 @@ enum MHD_Result serve_route(struct serve_call *call, const char *path, const cha
 {
 	const bool heads = strcmp(method, "HEAD") == 0;
 
+	serve_visitor_may(call->http, call->connection, UINT64_MAX); /* until it is answered */
 	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
 		if (strcmp(routes[i].path, path) != 0)
 			continue;

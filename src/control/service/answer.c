@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,12 +57,12 @@ static int output_dump(const char *bytes, size_t n, void *output)
 
 void answer_object(struct output *output, json_t *object)
 {
+	struct answer_error error;
+
 	if (object == NULL) {
-		answer_error(output,
-		             &(struct answer_error){.name = "answer",
-		                                    .code = "no-memory",
-		                                    .message = "no memory for the answer; ask "
-		                                               "for less at once"});
+		answer_error_set(&error, "answer", "no-memory",
+		                 "no memory for the answer; ask for less at once");
+		answer_error(output, &error);
 		return;
 	}
 	if (json_dump_callback(object, output_dump, output, JSON_COMPACT) != 0)
@@ -119,6 +120,18 @@ void answer_text(struct output *output, const char *key, const char *text, size_
 		n -= length;
 	}
 	answer_ok(output);
+}
+
+void answer_error_set(struct answer_error *error, const char *name, const char *code,
+                      const char *format, ...)
+{
+	va_list arguments;
+
+	*error = (struct answer_error){.code = code};
+	snprintf(error->name, sizeof(error->name), "%s", name);
+	va_start(arguments, format);
+	vsnprintf(error->message, sizeof(error->message), format, arguments);
+	va_end(arguments);
 }
 
 static void answer_error_text(struct output *output, const struct answer_error *error)

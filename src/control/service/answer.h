@@ -27,12 +27,12 @@ void output_append(struct output *output, const void *bytes, size_t n);
 void output_taken(struct output *output, size_t n);
 
 struct answer_error {
-	const char *name;    /* the word, cloud or port concerned; one word */
-	const char *code;    /* the kind of error: one of language_error.h, or another such word */
-	uint32_t line;       /* of a batch, from 1; 0: no batch */
-	uint32_t column;     /* in characters, from 1; 0: the whole line */
-	const char *message; /* one line */
-	uint64_t resume;     /* the event from which a client can continue; 0: not about events */
+	char name[64];     /* the word, cloud or port concerned; one word */
+	const char *code;  /* the kind of error: one of language_error.h, or another such word */
+	uint32_t line;     /* of a batch, from 1; 0: no batch */
+	uint32_t column;   /* in characters, from 1; 0: the whole line */
+	uint64_t resume;   /* the event from which a client can continue; 0: not about events */
+	char message[760]; /* one line */
 };
 
 /* Returns true if the line, without its newline, is the last of an answer in text mode: `ok`, or
@@ -48,6 +48,9 @@ void answer_text(struct output *output, const char *key, const char *text, size_
 void answer_object(struct output *output, json_t *object);
 /* Returns a JSON string of text that came from elsewhere, valid UTF-8 or not. NULL: no memory. */
 json_t *answer_string(const char *text, size_t n);
+/* Sets an error about the whole line, which is no line of a batch. */
+void answer_error_set(struct answer_error *error, const char *name, const char *code,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
 void answer_error(struct output *output, const struct answer_error *error);
 
 #endif

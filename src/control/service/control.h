@@ -158,7 +158,7 @@ struct control {
 	pthread_cond_t changed; /* any of the following */
 	bool ends;              /* nothing is waited for any more */
 	uint32_t threads;       /* started by control_thread */
-	uint32_t given_up;      /* atomic; of these, that nobody waits for (connection.h) */
+	uint32_t given_up;      /* atomic; of these, that nobody waits for (connection.c) */
 	enum control_state state;
 	struct leases leases;
 	struct turn *turns; /* those that wait, the first is the next one */

@@ -8,6 +8,8 @@
 
 #include "language/scenario_file.h"
 #include "scenario/names.h"
+#include "text/array.h"
+#include "text/alloc_failure.h"
 #include "text/statement_text.h"
 
 /* ---- items: the configurations of a cloud that belong together ---- */
@@ -157,7 +159,7 @@ void difference_release(struct difference *difference)
 		cloud_conf_free(difference->clouds[i].after);
 	}
 	free(difference->clouds);
-	*difference = (struct difference){NULL, 0};
+	*difference = (struct difference){0};
 }
 
 static int difference_add(struct difference *difference, const struct cloud_conf *before,
@@ -165,15 +167,8 @@ static int difference_add(struct difference *difference, const struct cloud_conf
 {
 	struct difference_cloud *cloud;
 
-	if ((difference->n & (difference->n - 1)) == 0) { /* a power of two: full */
-		uint32_t room = difference->n > 0 ? 2 * difference->n : 1;
-		struct difference_cloud *clouds =
-		        realloc(difference->clouds, room * sizeof(*clouds));
-
-		if (clouds == NULL)
-			return -ENOMEM;
-		difference->clouds = clouds;
-	}
+	if (!array_fits(&difference->clouds, &difference->room, difference->n + 1, sizeof(*cloud)))
+		return -ENOMEM;
 	cloud = &difference->clouds[difference->n];
 	memset(cloud, 0, sizeof(*cloud));
 	strcpy(cloud->name, before != NULL ? before->name : after->name);
@@ -192,7 +187,7 @@ int difference_make(struct difference *difference, const struct scenario *before
 	const char *behind = "";
 	int error = 0;
 
-	*difference = (struct difference){NULL, 0};
+	*difference = (struct difference){0};
 	for (uint32_t i = 0; i < before->n_clouds && error == 0; i++) {
 		const struct cloud_conf *cloud = before->clouds[i];
 		int at = scenario_find_cloud(after, cloud->name);
@@ -436,16 +431,10 @@ static void print_cloud(FILE *out, const struct difference_cloud *of)
 
 char *difference_before(const struct difference *difference)
 {
-	char *text = NULL;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
-	if (out == NULL)
-		return NULL;
 	for (uint32_t i = 0; i < difference->n; i++)
 		print_cloud(out, &difference->clouds[i]);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return printed_end(&text);
 }

@@ -37,6 +37,7 @@ struct difference_cloud {
 struct difference {
 	struct difference_cloud *clouds;
 	uint32_t n;
+	size_t room;
 };
 
 /* Compares two scenarios, except ports and seed. Returns 0 or -ENOMEM. */

@@ -41,28 +41,6 @@ static void got_share(const struct achieved_filler *filler, const struct conf *c
 	snprintf(row->got, sizeof(row->got), "%s", text);
 }
 
-/* Prints what the statements inside a schedule have done while they were in force. */
-static void got_shares(const struct achieved_filler *filler, const struct conf *schedule,
-                       struct achieved_row *row)
-{
-	const struct conf *conf[SHARES_MAX];
-	struct share share[SHARES_MAX];
-	uint32_t n = shares_within(filler->cloud, filler->report, schedule, share, conf);
-	char text[SHARE_SIZE];
-	size_t at = 0;
-
-	for (uint32_t i = 0; i < n && at < sizeof(row->got); i++) {
-		/* A trace may have no losses. */
-		if (conf[i] == schedule && share[i].came == 0)
-			continue;
-		share_format(text, &share[i], "no packet came", "");
-		at += (size_t)snprintf(row->got + at, sizeof(row->got) - at, "%s%s%s%s",
-		                       at ? "; " : "",
-		                       conf[i] != schedule ? conf[i]->statement->name : "",
-		                       conf[i] != schedule ? " " : "", text);
-	}
-}
-
 static void add_loss(struct achieved_filler *filler, const struct conf *conf)
 {
 	struct achieved_row *row = filler_add(filler, "loss");
@@ -135,7 +113,8 @@ static void add_other(struct achieved_filler *filler, const struct conf *conf)
 	if (strcmp(conf->statement->name, "meter") == 0)
 		got_meter(filler, row, &filler->report->observed);
 	if (conf->statement->role == ROLE_SCHEDULE)
-		got_shares(filler, conf, row);
+		shares_format(filler->cloud, filler->report, conf, "no packet came", row->got,
+		              sizeof(row->got));
 	else if (statement_acts(conf->statement))
 		got_share(filler, conf, row);
 }

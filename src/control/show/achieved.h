@@ -11,6 +11,7 @@
 #include "account/histogram.h"
 #include "units/human_unit.h"
 #include "scenario/scenario.h"
+#include "show/times.h"
 
 struct cloud_report;
 
@@ -48,24 +49,16 @@ void achieved_counts(const struct cloud_conf *cloud, const struct cloud_report *
 /* Returns true if the statement is one of these that belong to a queue. */
 bool achieved_is_of_queue(const struct statement *statement);
 
-/* Times of packets, for the table below that one: mean, min, p50, p99 and max. */
-#define ACHIEVED_TIMES_MAX     4
-#define ACHIEVED_TIMES_COLUMNS 5
+/* Times of packets (times.h), for the table below that one. */
+#define ACHIEVED_TIMES_MAX 2
 struct achieved_times {
-	char what[32];
-	bool known;  /* the mean */
-	bool spread; /* the others as well */
-	int digits;  /* that p50 and p99 have (histogram_digits) */
-	double ns[ACHIEVED_TIMES_COLUMNS];
+	const char *what;
+	struct times times;
 };
-extern const char *const achieved_times_head[ACHIEVED_TIMES_COLUMNS];
 
-/* Fills in times[0 .. ACHIEVED_TIMES_MAX) and returns their number, 0 if no packet came through:
- * the delay, and with a link, that on the line and that with the queue. */
+/* Fills in the rows and returns their number, 0 if no packet came through: the delay, and with a
+ * link, that on the line and that with the queue. */
 uint32_t achieved_times(const struct cloud_conf *cloud, const struct cloud_report *report,
-                        struct achieved_times *times);
-/* Formats one of them, `-` if it is not known. `unit` as in struct achieved_run. */
-void achieved_times_cell(const struct achieved_times *row, uint32_t column, enum human_unit unit,
-                         char text[HUMAN_UNIT_SIZE]);
+                        struct achieved_times times[ACHIEVED_TIMES_MAX]);
 
 #endif

@@ -125,18 +125,6 @@ static const struct class_report *class_of(const struct cloud_report *report, co
 	return NULL;
 }
 
-/* Counts all drops of the class, from whichever part of it. */
-static void say_class(struct sentence *sentence, const struct class_report *class)
-{
-	const struct queue_counters *c = &class->counters;
-
-	say_count(sentence, c->tx_packets, "sent");
-	if (c->ecn_marked > 0)
-		say_count(sentence, c->ecn_marked, "marked");
-	say_count(sentence, c->dropped, "dropped in the class");
-	say_share(sentence, c->dropped + c->ecn_marked, c->rx_packets);
-}
-
 bool achieved_is_of_queue(const struct statement *statement)
 {
 	return statement->role == ROLE_AQM || statement->role == ROLE_AQM_MODIFIER ||
@@ -154,8 +142,15 @@ void achieved_counts(const struct cloud_conf *cloud, const struct cloud_report *
 	if (conf->scope[0]) {
 		const struct class_report *class = class_of(report, conf->scope);
 
-		if (class && achieved_is_of_queue(conf->statement))
-			say_class(&sentence, class);
+		if (class && achieved_is_of_queue(conf->statement)) {
+			const struct queue_counters *c = &class->counters;
+
+			say_count(&sentence, c->tx_packets, "sent");
+			if (c->ecn_marked > 0)
+				say_count(&sentence, c->ecn_marked, "marked");
+			say_count(&sentence, c->dropped, "dropped in the class");
+			say_share(&sentence, c->dropped + c->ecn_marked, c->rx_packets);
+		}
 		return;
 	}
 	say_counts(&sentence, cloud, report, conf);

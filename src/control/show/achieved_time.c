@@ -9,9 +9,6 @@
 #include "text/alloc_failure.h"
 #include "account/count.h"
 
-/* Fills in the figures of a histogram. */
-static void achieved_times_of(struct achieved_times *row, const struct histogram *h);
-
 /* Returns the standard deviation in ns, to the width of the buckets. */
 static double achieved_deviation_ns(const struct histogram *h)
 {
@@ -91,47 +88,40 @@ static void got_line_delay(const struct achieved_filler *filler, const struct co
 {
 	const struct histogram *h = &filler->report->delay_ns;
 	const bool has_link = line_delay_has_link(filler->cloud);
-	struct line_delay line = line_delay_of(filler->cloud, filler->report);
+	struct times line = line_delay_of(filler->cloud, filler->report);
 	double asked_ns = conf && conf->statement == &delay_statement ? asked_of(conf).mean_ns : 0;
 	const char *on_the_line = has_link ? " on the line" : "";
 	struct comparison off = {""};
 
 	if (line.known && asked_ns > 0 && !line_delay_is_scheduled(filler->cloud))
-		off = compared(" (", line.mean_ns, asked_ns, h->count, ")");
+		off = compared(" (", line.ns[TIMES_MEAN], asked_ns, h->count, ")");
 	if (h->count == 0)
 		snprintf(row->got, sizeof(row->got), "no packet came through");
 	else if (!line.known)
 		snprintf(row->got, sizeof(row->got), "on the line not known");
-	else if (line.spread && line.min_ns >= line.max_ns)
+	else if (line.spread && line.ns[TIMES_MIN] >= line.ns[TIMES_MAX])
 		snprintf(row->got, sizeof(row->got), "%s%s, every packet",
-		         filler_time(filler, line.mean_ns).text, on_the_line);
+		         filler_time(filler, line.ns[TIMES_MEAN]).text, on_the_line);
 	else
 		snprintf(row->got, sizeof(row->got), "mean %s%s%s",
-		         filler_time(filler, line.mean_ns).text, off.text, on_the_line);
-}
-
-/* Prints a delay as configured, and what becomes of it where delays would be negative. */
-static void asked_delay(const struct achieved_filler *filler, const struct conf *conf,
-                        struct achieved_row *row)
-{
-	struct delay_asked asked = asked_of(conf);
-
-	if (asked.mean_ns > asked.drawn_mean_ns * 1.0005)
-		snprintf(row->asked, sizeof(row->asked), "%s (mean %s: none is below 0)",
-		         filler_time(filler, asked.drawn_mean_ns).text,
-		         filler_time(filler, asked.mean_ns).text);
-	else
-		snprintf(row->asked, sizeof(row->asked), "%s",
-		         filler_time(filler, asked.mean_ns).text);
+		         filler_time(filler, line.ns[TIMES_MEAN]).text, off.text, on_the_line);
 }
 
 static void add_delay(struct achieved_filler *filler, const struct conf *conf)
 {
 	struct achieved_row *row = filler_add(filler, "delay");
 
-	if (conf && conf->statement == &delay_statement)
-		asked_delay(filler, conf, row);
-	else if (conf)
+	if (conf && conf->statement == &delay_statement) {
+		struct delay_asked asked = asked_of(conf);
+
+		if (asked.mean_ns > asked.drawn_mean_ns * 1.0005)
+			snprintf(row->asked, sizeof(row->asked), "%s (mean %s: none is below 0)",
+			         filler_time(filler, asked.drawn_mean_ns).text,
+			         filler_time(filler, asked.mean_ns).text);
+		else
+			snprintf(row->asked, sizeof(row->asked), "%s",
+			         filler_time(filler, asked.mean_ns).text);
+	} else if (conf)
 		filler_asked(row, conf);
 	else
 		snprintf(row->asked, sizeof(row->asked), "none");
@@ -162,7 +152,7 @@ static void add_jitter(struct achieved_filler *filler, const struct conf *conf)
 	const struct cloud_report *report = filler->report;
 	const struct histogram *h = &report->delay_ns;
 	const bool has_link = line_delay_has_link(filler->cloud);
-	const struct line_delay line = line_delay_of(filler->cloud, report);
+	const struct times line = line_delay_of(filler->cloud, report);
 	struct achieved_row *row = filler_add(filler, "jitter");
 	double asked_ns = 0;
 
@@ -179,7 +169,7 @@ static void add_jitter(struct achieved_filler *filler, const struct conf *conf)
 		         compared(", ", report->line_deviation_ns, asked_ns, report->line_packets,
 		                  "")
 		                 .text);
-	else if (has_link && line.known && line.spread && line.min_ns >= line.max_ns)
+	else if (has_link && line.known && line.spread && line.ns[TIMES_MIN] >= line.ns[TIMES_MAX])
 		snprintf(row->got, sizeof(row->got), "none on the line");
 	else if (h->count > 0)
 		snprintf(row->got, sizeof(row->got), "%s (standard deviation%s)",
@@ -215,64 +205,19 @@ void filler_add_times(struct achieved_filler *filler)
 
 /* ---- the table of times ---- */
 
-const char *const achieved_times_head[ACHIEVED_TIMES_COLUMNS] = {"mean", "min", "p50", "p99",
-                                                                 "max"};
-
-static struct achieved_times *times_add(struct achieved_times *times, uint32_t *n, const char *what)
-{
-	snprintf(times[*n].what, sizeof(times[*n].what), "%s", what);
-	times[*n].known = times[*n].spread = true;
-	return &times[(*n)++];
-}
-
 uint32_t achieved_times(const struct cloud_conf *cloud, const struct cloud_report *report,
-                        struct achieved_times *times)
+                        struct achieved_times times[ACHIEVED_TIMES_MAX])
 {
-	const struct line_delay line = line_delay_of(cloud, report);
 	const bool has_link = line_delay_has_link(cloud);
-	struct achieved_times *row;
+	const struct times all = times_of(&report->delay_ns);
 	uint32_t n = 0;
 
-	memset(times, 0, ACHIEVED_TIMES_MAX * sizeof(*times));
-	if (report->delay_ns.count == 0)
-		return 0;
-	if (has_link) {
-		row = times_add(times, &n, "delay, line");
-		row->known = line.known;
-		row->spread = line.spread;
-		row->digits = histogram_digits(&report->line_ns);
-		row->ns[0] = line.mean_ns;
-		row->ns[1] = line.min_ns;
-		row->ns[2] = line.p50_ns;
-		row->ns[3] = line.p99_ns;
-		row->ns[4] = line.max_ns;
-	}
-	row = times_add(times, &n, has_link ? "delay in all" : "delay");
-	achieved_times_of(row, &report->delay_ns);
+	if (report->delay_ns.count > 0 && has_link)
+		times[n++] = (struct achieved_times){"delay, line", line_delay_of(cloud, report)};
+	if (report->delay_ns.count > 0)
+		times[n++] = (struct achieved_times){has_link ? "delay in all" : "delay", all};
+	for (uint32_t i = 0; i < n; i++)
+		if (times[i].times.digits > ACHIEVED_DIGITS)
+			times[i].times.digits = ACHIEVED_DIGITS;
 	return n;
-}
-
-static void achieved_times_of(struct achieved_times *row, const struct histogram *h)
-{
-	row->known = row->spread = h->count > 0;
-	row->digits = histogram_digits(h);
-	row->ns[0] = h->count > 0 ? (double)h->sum / (double)h->count : 0;
-	row->ns[1] = (double)h->min;
-	row->ns[2] = (double)histogram_percentile(h, 500000);
-	row->ns[3] = (double)histogram_percentile(h, 990000);
-	row->ns[4] = (double)h->max;
-}
-
-void achieved_times_cell(const struct achieved_times *row, uint32_t column, enum human_unit unit,
-                         char text[HUMAN_UNIT_SIZE])
-{
-	const bool is_percentile = column == 2 || column == 3;
-	const int digits =
-	        is_percentile && row->digits < ACHIEVED_DIGITS ? row->digits : ACHIEVED_DIGITS;
-
-	if (column == 0 ? row->known : row->spread)
-		human_unit_format(text, HUMAN_UNIT_SIZE, unit ? unit : HUMAN_NS, row->ns[column],
-		                  digits);
-	else
-		snprintf(text, HUMAN_UNIT_SIZE, "-");
 }

@@ -29,13 +29,13 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 }
 
 /* Returns the known values; null: not known. */
-static json_t *line_delay_object(const struct line_delay *line)
+static json_t *line_delay_object(const struct times *line)
 {
 	json_t *object = json_object();
 
-	figures_set(&object, "mean", line->known ? json_real(line->mean_ns) : json_null());
-	figures_set(&object, "p50", line->spread ? json_real(line->p50_ns) : json_null());
-	figures_set(&object, "p99", line->spread ? json_real(line->p99_ns) : json_null());
+	figures_set(&object, "mean", line->known ? json_real(line->ns[TIMES_MEAN]) : json_null());
+	figures_set(&object, "p50", line->spread ? json_real(line->ns[TIMES_P50]) : json_null());
+	figures_set(&object, "p99", line->spread ? json_real(line->ns[TIMES_P99]) : json_null());
 	return object;
 }
 
@@ -43,7 +43,7 @@ json_t *json_since(const char *what, uint64_t for_ns, const struct cloud_conf *c
                    const struct cloud_report *report)
 {
 	const struct histogram *h = &report->delay_ns;
-	struct line_delay line = line_delay_of(cloud, report);
+	struct times line = line_delay_of(cloud, report);
 	json_t *object = json_object(), *delay = figures_spread(h);
 
 	figures_set(&delay, "mean",

@@ -132,23 +132,6 @@ struct share share_of(const struct cloud_conf *cloud, const struct cloud_report 
 	return share;
 }
 
-uint32_t shares_within(const struct cloud_conf *cloud, const struct cloud_report *report,
-                       const struct conf *schedule, struct share share[SHARES_MAX],
-                       const struct conf *conf[SHARES_MAX])
-{
-	struct tallied tallied[TALLIES_MAX];
-	uint32_t n = tallied_find(cloud, tallied), found = 0;
-
-	_Static_assert(SHARES_MAX >= TALLIES_MAX, "there is room for all");
-	for (uint32_t i = 0; i < n && i < report->n_tallies; i++) {
-		if (tallied[i].within != schedule)
-			continue;
-		share[found] = of_tally(tallied[i].conf, &report->tallies[i]);
-		conf[found++] = tallied[i].conf;
-	}
-	return found;
-}
-
 void share_format(char text[SHARE_SIZE], const struct share *share, const char *none,
                   const char *words)
 {
@@ -173,4 +156,27 @@ void share_format(char text[SHARE_SIZE], const struct share *share, const char *
 		return;
 	human_unit_format(spread, sizeof(spread), HUMAN_PERCENT, share->spread, SPREAD_DIGITS);
 	snprintf(text + n, SHARE_SIZE - (size_t)n, " (±%s expected)", spread);
+}
+
+void shares_format(const struct cloud_conf *cloud, const struct cloud_report *report,
+                   const struct conf *schedule, const char *none, char *text, size_t room)
+{
+	struct tallied tallied[TALLIES_MAX];
+	uint32_t n = tallied_find(cloud, tallied);
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < n && i < report->n_tallies && at < room; i++) {
+		const struct conf *conf = tallied[i].conf;
+		struct share share = of_tally(conf, &report->tallies[i]);
+		bool inner = conf != schedule;
+		char one[SHARE_SIZE];
+
+		/* A trace may have no losses. */
+		if (tallied[i].within != schedule || (!inner && share.came == 0))
+			continue;
+		share_format(one, &share, none, "");
+		at += (size_t)snprintf(text + at, room - at, "%s%s%s%s", at ? "; " : "",
+		                       inner ? conf->statement->name : "", inner ? " " : "", one);
+	}
 }

@@ -48,17 +48,14 @@ bool share_offered(const struct cloud_conf *cloud, const struct cloud_report *re
 /* `conf` is a statement of the cloud that acts (statement.h). */
 struct share share_of(const struct cloud_conf *cloud, const struct cloud_report *report,
                       const struct conf *conf);
-/* Returns that of each statement inside a schedule of the cloud, or of the schedule itself if it
- * acts; `conf[i]` is the statement. Returns their number; 0 if the cloud has no tallies. */
-#define SHARES_MAX 128
-uint32_t shares_within(const struct cloud_conf *cloud, const struct cloud_report *report,
-                       const struct conf *schedule, struct share share[SHARES_MAX],
-                       const struct conf *conf[SHARES_MAX]);
-
 /* Formats `0.1%, 12 of 12,000 packets (±0.06% expected)`, with `words` behind `packets`; or `none`
  * if no packet came. */
 #define SHARE_SIZE 160
 void share_format(char text[SHARE_SIZE], const struct share *share, const char *none,
                   const char *words);
+/* Formats what the statements inside a schedule of the cloud have done while they were in force, or
+ * the schedule itself if it acts; "" if the cloud has no tallies. */
+void shares_format(const struct cloud_conf *cloud, const struct cloud_report *report,
+                   const struct conf *schedule, const char *none, char *text, size_t room);
 
 #endif

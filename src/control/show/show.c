@@ -356,24 +356,26 @@ static void show_totals_text(FILE *out, struct control *control, uint32_t clouds
 	json_decref(object);
 }
 
-void show_answer(struct output *output, struct control *control, enum show_what what,
-                 uint32_t cloud, const char *late)
+bool show_answer(struct output *output, struct control *control, enum show_what what,
+                 uint32_t cloud, const char *address, const char *late)
 {
-	char *text = NULL;
-	size_t n = 0;
+	json_t *object = NULL;
+	struct printed text;
 	FILE *out;
 
+	if (address != NULL) {
+		object = cloud_object(control, cloud, address);
+		if (object == NULL)
+			return false;
+	}
 	if (output->json && what != SHOW_CONFIG) {
-		answer_object(output, show_object(control, what, cloud));
-		return;
+		answer_object(output, object != NULL ? object : show_object(control, what, cloud));
+		return true;
 	}
-	out = open_memstream(&text, &n);
-	if (out == NULL) {
-		answer_object(output, NULL);
-		return;
-	}
+	json_decref(object);
+	out = printed_begin(&text);
 	if (what == SHOW_CLOUD || what == SHOW_CLOUD_ALL)
-		show_cloud_text(out, control, cloud, NULL, what == SHOW_CLOUD_ALL);
+		show_cloud_text(out, control, cloud, address, what == SHOW_CLOUD_ALL);
 	else if (what == SHOW_PATH)
 		show_path_text(out, control, cloud);
 	else if (what == SHOW_CLOUDS)
@@ -386,57 +388,10 @@ void show_answer(struct output *output, struct control *control, enum show_what 
 		show_ports_text(out, control);
 	else
 		show_workers_text(out, control);
-	if (fclose(out) == 0)
-		answer_text(output, "config", text, n);
+	if (printed_end(&text) != NULL)
+		answer_text(output, "config", text.bytes, text.n);
 	else
 		answer_object(output, NULL);
-	free(text);
-}
-
-bool show_answer_one(struct output *output, struct control *control, uint32_t cloud,
-                     const char *address)
-{
-	json_t *object = cloud_object(control, cloud, address);
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out;
-
-	if (object == NULL)
-		return false;
-	if (output->json) {
-		answer_object(output, object);
-		return true;
-	}
-	json_decref(object);
-	out = open_memstream(&text, &n);
-	if (out != NULL)
-		show_cloud_text(out, control, cloud, address, true);
-	if (out != NULL && fclose(out) == 0)
-		answer_text(output, "config", text, n);
-	else
-		answer_object(output, NULL);
-	free(text);
+	free(text.bytes);
 	return true;
-}
-
-void show_session_help(FILE *out)
-{
-	fputs("\nOn the control socket also:\n"
-	      "  begin                       changes from here on form one transaction\n"
-	      "  begin lease TIME            ... which is undone when TIME passes without renew\n"
-	      "  renew [TIME]                restarts the time of the lease\n"
-	      "  keep                        keeps the change of the lease\n"
-	      "  revert                      ... or undoes it now\n"
-	      "  begin whole                 a whole scenario follows; it replaces the one in "
-	      "force\n"
-	      "  commit                      puts the transaction in force, all of it or nothing\n"
-	      "  abort                       ... or discards it\n"
-	      "  file NAME                   a file that the next line names; it comes as a "
-	      "descriptor\n"
-	      "  json on | off               answers as JSON objects, one per line\n"
-	      "  hello                       which weir this is, and what it can do\n"
-	      "  events [from SEQ|oldest]    pushes events as they come; events off\n"
-	      "  sample TIME [clouds N]      pushes differences of the counters; sample off\n"
-	      "  quit                        ends the conversation; weir continues\n",
-	      out);
 }

@@ -29,18 +29,12 @@ enum show_what {
 };
 
 /* Prints the answer in the mode of the output. `cloud`: the index in the scenario, for SHOW_CLOUD,
- * SHOW_CLOUD_ALL and SHOW_PATH; for SHOW_TOTALS the number of clouds, 0: the default. `late`: the
- * workers that have not taken the last change yet, or ""; SHOW_CONFIG prints them first, as a
- * comment. */
-void show_answer(struct output *output, struct control *control, enum show_what what,
-                 uint32_t cloud, const char *late);
-/* Answers with the cloud of that address in a template. Returns false if there is none (yet); then
- * nothing was answered. */
-bool show_answer_one(struct output *output, struct control *control, uint32_t cloud,
-                     const char *address);
-
-/* Prints, for `help`, the commands of the socket that are not in the scenario language. */
-void show_session_help(FILE *out);
+ * SHOW_CLOUD_ALL and SHOW_PATH; for SHOW_TOTALS the number of clouds, 0: the default. `address`,
+ * for SHOW_CLOUD_ALL: that cloud of the template; or NULL. `late`: the workers that have not taken
+ * the last change yet, or ""; SHOW_CONFIG prints them first, as a comment. Returns false if the
+ * template has no cloud of that address (yet); then nothing was answered. */
+bool show_answer(struct output *output, struct control *control, enum show_what what,
+                 uint32_t cloud, const char *address, const char *late);
 
 /* Return what SHOW_PORTS and SHOW_WORKERS contain; NULL if there is no memory. */
 struct port_report;

@@ -86,8 +86,8 @@ static void view_print_queue(const struct view *view, FILE *out)
 static void view_print_configured(const struct view *view, FILE *out)
 {
 	struct table *table = table_make("ll");
-	char achieved[256], period[VIEW_PERIOD_BYTES], *text;
-	size_t n;
+	char achieved[256], period[VIEW_PERIOD_BYTES];
+	struct printed text;
 
 	view_period(view, true, period);
 	table_text(table, "configured");
@@ -95,17 +95,13 @@ static void view_print_configured(const struct view *view, FILE *out)
 	for (const struct statement *const *row = statements; *row != NULL; row++) {
 		for (uint32_t i = 0; i < view->conf->n_confs; i++) {
 			const struct conf *conf = view->conf->confs[i];
-			FILE *line =
-			        conf->statement == *row ? alloc_failure_stream(&text, &n) : NULL;
-
-			if (line == NULL)
+			if (conf->statement != *row)
 				continue;
-			statement_print(line, conf);
-			alloc_failure_close(line);
+			statement_print(printed_begin(&text), conf);
 			view_achieved(view, conf, achieved, sizeof(achieved));
-			table_text(table, text);
+			table_text(table, printed_end(&text) != NULL ? text.bytes : "");
 			table_text(table, achieved);
-			free(text);
+			free(text.bytes);
 		}
 	}
 	if (view->conf->n_confs == 0) {
@@ -187,50 +183,41 @@ static void view_print_drops(const struct view *view, FILE *out)
 	table_end(table, out);
 }
 
-static void table_percentiles(struct table *table, const char *name, const struct histogram *h)
+/* Prints a dash for what is not known. */
+static void table_times(struct table *table, const char *name, const struct times *times)
 {
-	static const uint32_t per_million[] = {500000, 990000, 999000};
-	const bool any = h->count > 0;
+	char text[HUMAN_UNIT_SIZE];
 
 	table_text(table, name);
-	table_time(table, any, any ? (double)h->sum / (double)h->count : 0);
-	table_time(table, any, (double)h->min);
-	for (size_t i = 0; i < sizeof(per_million) / sizeof(per_million[0]); i++)
-		table_percentile(table, h, per_million[i]);
-	table_time(table, any, (double)h->max);
-}
-
-/* Prints a dash for what is not known. */
-static void table_line_delay(struct table *table, const struct line_delay *line)
-{
-	const double figures[] = {line->min_ns, line->p50_ns, line->p99_ns, line->p999_ns,
-	                          line->max_ns};
-
-	table_text(table, "delay, line");
-	table_time(table, line->known, line->mean_ns);
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-		table_time(table, line->spread, figures[i]);
+	for (int i = 0; i < TIMES_COLUMNS; i++) {
+		times_cell(times, i, HUMAN_NS, text);
+		table_text(table, text);
+	}
 }
 
 static void view_print_times(const struct view *view, FILE *out)
 {
 	struct table *table = table_make("lrrrrrr");
-	struct line_delay line = line_delay_of(view->conf, &view->since);
+	struct times times = line_delay_of(view->conf, &view->since);
 	const bool of_all = line_delay_of_all(view->conf, &view->report);
 	char name[SCENARIO_NAME_BYTES + 32], period[VIEW_PERIOD_BYTES];
 
 	view_period(view, false, period);
 	fprintf(out, "  %s:\n", period);
-	table_texts(table, "", "mean", "min", "p50", "p99", "p99.9", "max", NULL);
+	table_text(table, "");
+	for (int i = 0; i < TIMES_COLUMNS; i++)
+		table_text(table, times_head[i]);
+	times.digits = TIMES_DIGITS;
 	if (!of_all)
-		table_line_delay(table, &line);
-	table_percentiles(table, of_all ? "delay, all clouds" : "delay in all",
-	                  &view->since.delay_ns);
+		table_times(table, "delay, line", &times);
+	times = times_of(&view->since.delay_ns);
+	table_times(table, of_all ? "delay, all clouds" : "delay in all", &times);
 	if (view->has_port) {
 		/* The port counts on when clouds change. */
 		snprintf(name, sizeof(name), "late at %s%s", view->conf->to,
 		         view->began == CONTROL_SINCE_CHANGE ? ", in all" : "");
-		table_percentiles(table, name, &view->port.lateness_ns);
+		times = times_of(&view->port.lateness_ns);
+		table_times(table, name, &times);
 	}
 	table_end(table, out);
 }

@@ -29,18 +29,31 @@ bool line_delay_has_link(const struct cloud_conf *cloud)
 	       class_confs(cloud, classes) > 0;
 }
 
-static struct line_delay measured(const struct histogram *h)
+const char *const times_head[TIMES_COLUMNS] = {"mean", "min", "p50", "p99", "p99.9", "max"};
+
+struct times times_of(const struct histogram *h)
 {
-	return (struct line_delay){
+	return (struct times){
 	        .known = h->count > 0,
 	        .spread = h->count > 0,
-	        .mean_ns = h->count > 0 ? (double)h->sum / (double)h->count : 0,
-	        .min_ns = (double)h->min,
-	        .p50_ns = (double)histogram_percentile(h, 500000),
-	        .p99_ns = (double)histogram_percentile(h, 990000),
-	        .p999_ns = (double)histogram_percentile(h, 999000),
-	        .max_ns = (double)h->max,
+	        .digits = histogram_digits(h),
+	        .ns = {h->count > 0 ? (double)h->sum / (double)h->count : 0, (double)h->min,
+	               (double)histogram_percentile(h, 500000),
+	               (double)histogram_percentile(h, 990000),
+	               (double)histogram_percentile(h, 999000), (double)h->max},
 	};
+}
+
+void times_cell(const struct times *times, int column, enum human_unit unit,
+                char text[HUMAN_UNIT_SIZE])
+{
+	const bool is_percentile = column >= TIMES_P50 && column <= TIMES_P999;
+
+	if (column == TIMES_MEAN ? times->known : times->spread)
+		human_unit_format(text, HUMAN_UNIT_SIZE, unit, times->ns[column],
+		                  is_percentile ? times->digits : TIMES_DIGITS);
+	else
+		snprintf(text, HUMAN_UNIT_SIZE, "-");
 }
 
 /* Returns true if the delay changes by itself, or packets are reordered. */
@@ -56,33 +69,29 @@ static bool varies(const struct cloud_conf *cloud)
 	return line_delay_is_scheduled(cloud) || timeline_covers(cloud, "reorder");
 }
 
-struct line_delay line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report)
+struct times line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report)
 {
 	const struct conf *conf = cloud_conf_get(cloud, "delay");
+	struct times times = {.known = true, .digits = TIMES_DIGITS};
 	struct delay_asked asked = {0};
 
 	if (!line_delay_has_link(cloud))
-		return measured(&report->delay_ns);
+		return times_of(&report->delay_ns);
 	if (varies(cloud) || report->delay_ns.count == 0)
-		return (struct line_delay){.known = false};
+		return (struct times){.known = false};
 	if (report->line_packets > 0 && report->line_ns.count > 0)
-		return measured(&report->line_ns);
+		return times_of(&report->line_ns);
+	times.ns[TIMES_MEAN] = report->line_mean_ns;
 	if (report->line_packets > 0)
-		return (struct line_delay){.known = true, .mean_ns = report->line_mean_ns};
+		return times;
 	if (conf && delay_asked((const struct delay_conf *)conf, &asked) != 0) {
 		alloc_failure_note();
-		return (struct line_delay){.known = false};
+		return (struct times){.known = false};
 	}
-	return (struct line_delay){
-	        .known = true,
-	        .spread = report->order_waits == 0,
-	        .mean_ns = asked.mean_ns,
-	        .min_ns = asked.mean_ns,
-	        .p50_ns = asked.mean_ns,
-	        .p99_ns = asked.mean_ns,
-	        .p999_ns = asked.mean_ns,
-	        .max_ns = asked.mean_ns,
-	};
+	times.spread = report->order_waits == 0;
+	for (int i = 0; i < TIMES_COLUMNS; i++)
+		times.ns[i] = asked.mean_ns;
+	return times;
 }
 
 #define DIGITS 3

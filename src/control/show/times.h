@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Times of packets, as far as a report allows. First that on the line of a cloud, without its
- * queue:
+ * Times of packets, as far as a report allows; and that on the line of a cloud, without its queue:
  *
  *   no link                           the measured delay: the line is all there is
  *   a link, and a constant delay      that delay: each packet has it
@@ -21,14 +20,25 @@
 #include "account/histogram.h"
 #include "scenario/scenario.h"
 #include "simtime.h"
+#include "units/human_unit.h"
 
 struct cloud_report;
 
-struct line_delay {
+enum { TIMES_MEAN, TIMES_MIN, TIMES_P50, TIMES_P99, TIMES_P999, TIMES_MAX, TIMES_COLUMNS };
+extern const char *const times_head[TIMES_COLUMNS];
+
+#define TIMES_DIGITS 5
+struct times {
 	bool known;  /* the mean */
 	bool spread; /* the others as well */
-	double mean_ns, min_ns, p50_ns, p99_ns, p999_ns, max_ns;
+	int digits;  /* that percentiles have */
+	double ns[TIMES_COLUMNS];
 };
+
+struct times times_of(const struct histogram *h);
+/* Formats one of them; `-` if it is not known. */
+void times_cell(const struct times *times, int column, enum human_unit unit,
+                char text[HUMAN_UNIT_SIZE]);
 
 /* Returns true if the report is of one cloud of a template: its delays are those of all clouds,
  * because one cloud counts none. */
@@ -37,7 +47,7 @@ bool line_delay_of_all(const struct cloud_conf *cloud, const struct cloud_report
 bool line_delay_is_scheduled(const struct cloud_conf *cloud);
 /* Returns true if packets may wait before the line. */
 bool line_delay_has_link(const struct cloud_conf *cloud);
-struct line_delay line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report);
+struct times line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report);
 
 /*
  * How late packets have left at a port: after the instant at which they were to be handed to its

@@ -78,37 +78,6 @@ double view_bps(uint64_t bytes, uint64_t from_ns, uint64_t to_ns)
 
 /* ---- configured and achieved ---- */
 
-/* Prints how many packets the statement has treated, of those that came to it. */
-static void achieved_share(const struct view *view, const struct conf *conf, const char *what,
-                           char *text, size_t size)
-{
-	struct share share = share_of(view->conf, &view->since, conf);
-	char said[SHARE_SIZE];
-
-	share_format(said, &share, "no packet yet", what);
-	snprintf(text, size, "%s", said);
-}
-
-/* Prints what the statements inside a schedule have done while they were in force. */
-static void achieved_within(const struct view *view, const struct conf *schedule, char *text,
-                            size_t size)
-{
-	const struct conf *conf[SHARES_MAX];
-	struct share share[SHARES_MAX];
-	uint32_t n = shares_within(view->conf, &view->since, schedule, share, conf);
-	char said[SHARE_SIZE];
-	size_t at = 0;
-
-	for (uint32_t i = 0; i < n && at < size; i++) {
-		if (conf[i] == schedule && share[i].came == 0)
-			continue;
-		share_format(said, &share[i], "no packet yet", "");
-		at += (size_t)snprintf(text + at, size - at, "%s%s%s%s", at ? "; " : "",
-		                       conf[i] != schedule ? conf[i]->statement->name : "",
-		                       conf[i] != schedule ? " " : "", said);
-	}
-}
-
 static void achieved_rate(const struct view *view, char *text, size_t size)
 {
 	const struct counters *c = &view->since.counters;
@@ -135,7 +104,7 @@ static void achieved_delay(const struct view *view, char *text, size_t size)
 {
 	const struct cloud_report *report = &view->since;
 	const struct histogram *h = &report->delay_ns;
-	struct line_delay line = line_delay_of(view->conf, report);
+	struct times line = line_delay_of(view->conf, report);
 	char mean[HUMAN_UNIT_SIZE], deviation[HUMAN_UNIT_SIZE];
 
 	if (h->count == 0) {
@@ -143,7 +112,7 @@ static void achieved_delay(const struct view *view, char *text, size_t size)
 		return;
 	}
 	human_unit_format(mean, sizeof(mean), HUMAN_NS,
-	                  line.known ? line.mean_ns : (double)h->sum / (double)h->count, 6);
+	                  line.known ? line.ns[TIMES_MEAN] : (double)h->sum / (double)h->count, 6);
 	if (!line.known) {
 		snprintf(text, size, "%s on average%s, queueing included", mean,
 		         line_delay_of_all(view->conf, report) ? " of all clouds" : "");
@@ -177,12 +146,16 @@ static const char *done_to(const struct statement *statement)
 void view_achieved(const struct view *view, const struct conf *conf, char *text, size_t size)
 {
 	const char *name = conf->statement->name, *done = done_to(conf->statement);
+	struct share share;
+	char said[SHARE_SIZE];
 
 	text[0] = '\0';
-	if (done)
-		achieved_share(view, conf, done, text, size);
-	else if (conf->statement->role == ROLE_SCHEDULE)
-		achieved_within(view, conf, text, size);
+	if (done) {
+		share = share_of(view->conf, &view->since, conf);
+		share_format(said, &share, "no packet yet", done);
+		snprintf(text, size, "%s", said);
+	} else if (conf->statement->role == ROLE_SCHEDULE)
+		shares_format(view->conf, &view->since, conf, "no packet yet", text, size);
 	else if (strcmp(name, "rate") == 0)
 		achieved_rate(view, text, size);
 	else if (strcmp(name, "delay") == 0)

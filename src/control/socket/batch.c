@@ -14,23 +14,6 @@
 #include "text/file_read.h"
 #include "text/statement_text.h"
 
-static void batch_error_set(struct batch_error *error, const char *name, const char *code,
-                            const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static void batch_error_set(struct batch_error *error, const char *name, const char *code,
-                            const char *format, ...)
-{
-	va_list arguments;
-
-	snprintf(error->name, sizeof(error->name), "%s", name);
-	error->code = code;
-	error->line = 0;
-	error->column = 0;
-	va_start(arguments, format);
-	vsnprintf(error->message, sizeof(error->message), format, arguments);
-	va_end(arguments);
-}
-
 /* Returns true for a word that can stand as NAME in `err NAME: ...` and be distinguished from the
  * rest. */
 static bool word_is_plain(const char *text)
@@ -52,7 +35,7 @@ static const char *words_concerned(const struct words *words, uint32_t column)
 	return words->n > 0 && word_is_plain(words->word[0].text) ? words->word[0].text : NULL;
 }
 
-void batch_error_language(struct batch_error *error, const char *line,
+void batch_error_language(struct answer_error *error, const char *line,
                           const struct language_error *from)
 {
 	struct language_error ignored;
@@ -61,8 +44,8 @@ void batch_error_language(struct batch_error *error, const char *line,
 
 	if (words_split(line, &words, &ignored) == 0)
 		concerned = words_concerned(&words, from->column);
-	batch_error_set(error, concerned != NULL ? concerned : "line", from->name, "%s",
-	                from->text);
+	answer_error_set(error, concerned != NULL ? concerned : "line", from->name, "%s",
+	                 from->text);
 	error->column = from->column;
 }
 
@@ -89,26 +72,27 @@ void batch_abort(struct batch *batch)
 	memset(batch, 0, sizeof(*batch));
 }
 
-static int batch_no_memory(struct batch_error *error)
+static int batch_no_memory(struct answer_error *error)
 {
-	batch_error_set(error, "scenario", ERROR_NO_MEMORY,
-	                "no memory for a copy of the scenario; nothing is changed");
+	answer_error_set(error, "scenario", ERROR_NO_MEMORY,
+	                 "no memory for a copy of the scenario; nothing is changed");
 	return -ENOMEM;
 }
 
 /* Makes room for a line and keeps it, preceded by its number. */
 static int batch_keep(struct batch *batch, const char *line, size_t bytes_max,
-                      struct batch_error *error)
+                      struct answer_error *error)
 {
 	char number[16];
 	size_t n = (size_t)snprintf(number, sizeof(number), "%u", batch->lines) + 1;
 	size_t length = strlen(line) + 1;
 
 	if (batch->text_n + n + length > bytes_max) {
-		batch_error_set(error, "batch", ERROR_FULL,
-		                "the lines of a batch may have at most %zu bytes in total; commit, "
-		                "and begin another",
-		                bytes_max);
+		answer_error_set(
+		        error, "batch", ERROR_FULL,
+		        "the lines of a batch may have at most %zu bytes in total; commit, "
+		        "and begin another",
+		        bytes_max);
 		return -ENOSPC;
 	}
 	if (!array_fits(&batch->text, &batch->text_room, batch->text_n + n + length, 1))
@@ -120,7 +104,7 @@ static int batch_keep(struct batch *batch, const char *line, size_t bytes_max,
 }
 
 int batch_edit(struct batch *batch, const char *line, const struct command *command,
-               size_t bytes_max, struct batch_error *error)
+               size_t bytes_max, struct answer_error *error)
 {
 	size_t text_n = batch->text_n;
 	struct language_error wrong;
@@ -155,7 +139,7 @@ static bool line_next(const struct batch *batch, struct line *line)
 
 /* Executes the lines again on a new copy, because the scenario has changed since the copy was
  * made. */
-static int batch_renew(struct batch *batch, struct control *control, struct batch_error *error)
+static int batch_renew(struct batch *batch, struct control *control, struct answer_error *error)
 {
 	struct scenario *draft = scenario_copy(*control->scenario);
 	int result = 0;
@@ -225,10 +209,10 @@ static void refusal_of(const struct scenario *next, const struct scenario *now, 
 		snprintf(text, REFUSAL_BYTES, "port %s (differs from the running one)", name);
 }
 
-static void message_add(struct batch_error *error, const char *format, ...)
+static void message_add(struct answer_error *error, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 
-static void message_add(struct batch_error *error, const char *format, ...)
+static void message_add(struct answer_error *error, const char *format, ...)
 {
 	size_t used = strlen(error->message);
 	va_list arguments;
@@ -241,13 +225,13 @@ static void message_add(struct batch_error *error, const char *format, ...)
 /* Lists what prevents the batch from being the successor; of much, the first. Returns how much that
  * is. */
 static int list_refusals(const struct batch *batch, const struct scenario *now,
-                         struct batch_error *error)
+                         struct answer_error *error)
 {
 	const struct scenario *next = batch->draft;
 	char text[REFUSAL_BYTES];
 	int n = 0;
 
-	batch_error_set(error, "scenario", "refused", "while packets flow this cannot change: ");
+	answer_error_set(error, "scenario", "refused", "while packets flow this cannot change: ");
 	for (struct line line = {0}; line_next(batch, &line);) {
 		refusal_of(next, now, line.text, text);
 		if (text[0] != '\0' && n++ < REFUSALS_LISTED)
@@ -264,7 +248,7 @@ static int list_refusals(const struct batch *batch, const struct scenario *now,
 	return n;
 }
 
-int batch_succeed(struct batch *batch, const struct scenario *now, struct batch_error *error)
+int batch_succeed(struct batch *batch, const struct scenario *now, struct answer_error *error)
 {
 	struct scenario *next = batch->draft, *running;
 	struct port_conf ports[SCENARIO_PORTS_MAX];
@@ -293,7 +277,7 @@ int batch_succeed(struct batch *batch, const struct scenario *now, struct batch_
 /* Executes the next line of the file, which it copies into `line`. Returns 0, or -errno with
  * error. */
 static int batch_take_line(struct batch *batch, const struct file_line *at,
-                           char line[LINE_BYTES_MAX + 2], struct batch_error *error)
+                           char line[LINE_BYTES_MAX + 2], struct answer_error *error)
 {
 	struct language_error wrong = {.column = 0};
 	struct command command;
@@ -301,12 +285,12 @@ static int batch_take_line(struct batch *batch, const struct file_line *at,
 
 	batch->lines = (uint32_t)at->number;
 	if (at->bytes > LINE_BYTES_MAX || memchr(at->text, 0, at->bytes) != NULL) {
-		batch_error_set(error, "line", ERROR_TOO_LONG,
-		                at->bytes > LINE_BYTES_MAX
-		                        ? "longer than %d bytes, which is the maximum"
-		                        : "a zero byte in the line; a scenario is a text file, of "
-		                          "lines of at most %d bytes",
-		                LINE_BYTES_MAX);
+		answer_error_set(error, "line", ERROR_TOO_LONG,
+		                 at->bytes > LINE_BYTES_MAX
+		                         ? "longer than %d bytes, which is the maximum"
+		                         : "a zero byte in the line; a scenario is a text file, of "
+		                           "lines of at most %d bytes",
+		                 LINE_BYTES_MAX);
 		error->line = batch->lines;
 		return -EINVAL;
 	}
@@ -323,7 +307,7 @@ static int batch_take_line(struct batch *batch, const struct file_line *at,
 	return result;
 }
 
-int batch_of_file(struct batch *batch, const char *path, struct batch_error *error)
+int batch_of_file(struct batch *batch, const char *path, struct answer_error *error)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* the byte-order mark: no part of a line */
 	char line[LINE_BYTES_MAX + 2];
@@ -338,7 +322,7 @@ int batch_of_file(struct batch *batch, const char *path, struct batch_error *err
 	batch->own_files = true;
 	result = file_read_own(path, SCENARIO_FILE_BYTES_MAX, &file, &wrong);
 	if (result != 0) {
-		batch_error_set(error, "file", wrong.name, "%s", wrong.text);
+		answer_error_set(error, "file", wrong.name, "%s", wrong.text);
 		goto err_abort;
 	}
 	file_beside_begin(&beside, path);
@@ -358,39 +342,33 @@ err_abort:
 	return result;
 }
 
-/* Finds the last line that concerns the place: a statement, or else the definition of the cloud. */
+/* Finds the last line that made what is at the place; if there is none, that made its cloud. */
 static void find_place(const struct batch *batch, const struct scenario_place *place,
-                       struct batch_error *error)
+                       struct answer_error *error)
 {
+	struct scenario_place cloud = *place;
+
+	cloud.statement = NULL;
 	for (struct line line = {0}; line_next(batch, &line);) {
 		struct language_error ignored;
 		struct command command;
-		const struct words *words = &command.words;
-		bool found = true;
+		uint32_t column;
 
 		if (language_parse(line.text, &command, &ignored) != 0)
 			continue;
-		if (words->n < 2 || strcmp(words->word[1].text, place->cloud) != 0)
-			found = false;
-		else if (command.kind == COMMAND_STATEMENT && place->statement != NULL &&
-		         scenario_place_is(place, command.conf))
-			error->column =
-			        statement_column(NULL, words, 2, place->field, place->letter);
-		else if (command.kind == COMMAND_NETEM && place->statement != NULL &&
-		         netem_column(command.netem, place->statement) != 0)
-			error->column = netem_column(command.netem, place->statement);
-		else if ((command.kind == COMMAND_CLOUD || command.kind == COMMAND_CLOUDS) &&
-		         error->line == 0)
-			error->column = words->word[place->word].column;
-		else
-			found = false;
-		error->line = found ? line.number : error->line;
+		column = scenario_place_column(place, &command);
+		if (column == 0 && error->line == 0)
+			column = scenario_place_column(&cloud, &command);
+		if (column != 0) {
+			error->column = column;
+			error->line = line.number;
+		}
 		language_release(&command);
 	}
 }
 
 static int batch_check(struct batch *batch, const struct scenario *before,
-                       struct batch_error *error)
+                       struct answer_error *error)
 {
 	struct scenario_place place = {.field = -1};
 	struct problem problem;
@@ -401,8 +379,8 @@ static int batch_check(struct batch *batch, const struct scenario *before,
 		return 0;
 	cloud = place.cloud != NULL ? scenario_find_cloud(batch->draft, place.cloud) : -1;
 	nowhere = cloud >= 0 && scenario_root(batch->draft, batch->draft->clouds[cloud]) == -ENOENT;
-	batch_error_set(error, place.cloud != NULL ? place.cloud : "scenario",
-	                nowhere ? ERROR_UNKNOWN_PORT : ERROR_CONFLICT, "%s", problem.text);
+	answer_error_set(error, place.cloud != NULL ? place.cloud : "scenario",
+	                 nowhere ? ERROR_UNKNOWN_PORT : ERROR_CONFLICT, "%s", problem.text);
 	if (place.cloud != NULL)
 		find_place(batch, &place, error);
 	return result;
@@ -410,23 +388,24 @@ static int batch_check(struct batch *batch, const struct scenario *before,
 
 /* Bounds the files that clients may add: files stay in memory as long as a statement names them. */
 static int batch_check_files(const struct batch *batch, const struct scenario *before,
-                             struct batch_error *error)
+                             struct answer_error *error)
 {
 	uint64_t bytes = budget_files(batch->draft);
 
 	if (bytes <= BATCH_FILES_BYTES_MAX || bytes <= budget_files(before))
 		return 0;
-	batch_error_set(error, "scenario", ERROR_FULL,
-	                "the files that the statements name would have %" PRIu64
-	                " MiB in total; at most %" PRIu64
-	                " MiB are allowed; remove those not needed any more, or load them with the "
-	                "scenario at the start",
-	                bytes >> 20, BATCH_FILES_BYTES_MAX >> 20);
+	answer_error_set(
+	        error, "scenario", ERROR_FULL,
+	        "the files that the statements name would have %" PRIu64
+	        " MiB in total; at most %" PRIu64
+	        " MiB are allowed; remove those not needed any more, or load them with the "
+	        "scenario at the start",
+	        bytes >> 20, BATCH_FILES_BYTES_MAX >> 20);
 	return -ENOSPC;
 }
 
 int batch_prepare(struct batch *batch, struct control *control, struct transaction **transaction,
-                  struct batch_error *error)
+                  struct answer_error *error)
 {
 	struct problem problem = {.field = -1};
 	char name[64];
@@ -467,8 +446,8 @@ int batch_prepare(struct batch *batch, struct control *control, struct transacti
 	}
 	if (name[0] == '\0')
 		strcpy(name, "scenario");
-	batch_error_set(error, name, result == -ENOMEM ? ERROR_NO_MEMORY : "refused",
-	                "%s; nothing is changed",
-	                problem.text[0] != '\0' ? problem.text : strerror(-result));
+	answer_error_set(error, name, result == -ENOMEM ? ERROR_NO_MEMORY : "refused",
+	                 "%s; nothing is changed",
+	                 problem.text[0] != '\0' ? problem.text : strerror(-result));
 	return result;
 }

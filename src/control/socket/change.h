@@ -9,6 +9,7 @@
 #define WEIR_CHANGE_H
 
 #include "language/language.h"
+#include "service/answer.h"
 #include "service/control.h"
 #include "service/difference.h"
 #include "service/peer.h"
@@ -79,36 +80,28 @@ struct batch {
 	uint32_t wrong_line; /* the first line in error; 0: none */
 };
 
-/* An error of a batch: as answer_error, with room for its texts. */
-struct batch_error {
-	char name[64];
-	const char *code;
-	uint32_t line, column;
-	char message[760];
-};
-
 /* Returns 0 or -ENOMEM. */
 int batch_begin(struct batch *batch, const struct control *control);
 int batch_begin_whole(struct batch *batch);
 /* Makes a whole batch of all lines of a file, which this process opens. Returns 0, or -errno with
  * error; then there is no batch. */
-int batch_of_file(struct batch *batch, const char *path, struct batch_error *error);
+int batch_of_file(struct batch *batch, const char *path, struct answer_error *error);
 /* Frees all memory and zeroes the batch. */
 void batch_abort(struct batch *batch);
 /* Executes a line, an edit that has been parsed, on the copy, and keeps the line. `bytes_max`
  * bounds the bytes of all lines kept. Returns 0, or -errno with error; then the copy is as it
  * was. */
 int batch_edit(struct batch *batch, const char *line, const struct command *command,
-               size_t bytes_max, struct batch_error *error);
+               size_t bytes_max, struct answer_error *error);
 /* Makes the transaction that puts the copy in force; batch->draft is posted with it. The
  * transaction is NULL if the batch changes nothing. Returns 0, or -errno with error. */
 int batch_prepare(struct batch *batch, struct control *control, struct transaction **transaction,
-                  struct batch_error *error);
+                  struct answer_error *error);
 /* Makes the draft of a whole batch the successor of `now`. Returns 0, or -errno with error, which
  * names the lines that prevent it; then the draft is as it was. */
-int batch_succeed(struct batch *batch, const struct scenario *now, struct batch_error *error);
+int batch_succeed(struct batch *batch, const struct scenario *now, struct answer_error *error);
 /* Turns an error of the language into one of a batch: adds the word that it concerns. */
-void batch_error_language(struct batch_error *error, const char *line,
+void batch_error_language(struct answer_error *error, const char *line,
                           const struct language_error *from);
 
 /* ---- the way into force (commit.c) ---- */
@@ -134,7 +127,7 @@ struct commit {
 	uint64_t lease_ns;   /* of commit_batch: the duration of the change; 0: it is permanent */
 	struct lease *lease; /* that is to begin with the change; or that is undone (lease.c) */
 	/* What came of it. */
-	struct batch_error error;     /* if it failed */
+	struct answer_error error;    /* if it failed */
 	uint64_t number;              /* of the transaction; 0: nothing was posted */
 	uint64_t lease_number;        /* of the lease that has begun */
 	struct difference difference; /* what the change has made different */
@@ -148,13 +141,11 @@ int commit_line(struct commit *commit);
 int commit_batch(struct commit *commit);
 /* Sets the counters to zero. */
 int commit_clear(struct commit *commit);
-/* Posts what `make` makes, in its turn. `make` returns 0, or -errno with error (commit_fail).
+/* Posts what `make` makes, in its turn. `make` returns 0, or -errno with error (answer_error_set).
  * `posted` is called as by control_post. */
 int commit_run(struct commit *commit,
                int (*make)(struct commit *commit, struct transaction **transaction),
                void (*posted)(void *commit));
-int commit_fail(struct commit *commit, int error, const char *name, const char *code,
-                const char *message);
 void commit_release(struct commit *commit);
 
 #endif

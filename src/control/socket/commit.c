@@ -85,31 +85,31 @@ void client_files_use(struct client_files *client_files)
 typedef int commit_make(struct commit *commit, struct transaction **transaction);
 typedef void commit_posted(void *commit);
 
-int commit_fail(struct commit *commit, int error, const char *name, const char *code,
+/* Sets the error of a commit. Returns `result`. */
+static int fail(struct commit *commit, int result, const char *name, const char *code,
                 const char *message)
 {
-	commit->error = (struct batch_error){.code = code};
-	snprintf(commit->error.name, sizeof(commit->error.name), "%s", name);
-	snprintf(commit->error.message, sizeof(commit->error.message), "%s", message);
-	return error;
+	answer_error_set(&commit->error, name, code, "%s", message);
+	return result;
 }
 
 static int run(struct commit *commit, commit_make *make, commit_posted *posted, const char *effect)
 {
 	struct control *control = commit->control;
 	struct transaction *transaction = NULL;
-	char who[CONTROL_WORKER_BYTES], message[160];
+	char who[CONTROL_WORKER_BYTES];
 	int result = control_turn(control, commit->asker, who);
 
 	if (result != 0) {
-		snprintf(message, sizeof(message),
-		         result == -EBUSY
-		                 ? "%s stands still and has not taken the previous change; "
-		                   "nothing is changed; try again when it runs again"
-		                 : "others keep changing the scenario%s; nothing is changed; try "
-		                   "again",
-		         who);
-		return commit_fail(commit, result, "scenario", "refused", message);
+		answer_error_set(
+		        &commit->error, "scenario", "refused",
+		        result == -EBUSY
+		                ? "%s stands still and has not taken the previous change; "
+		                  "nothing is changed; try again when it runs again"
+		                : "others keep changing the scenario%s; nothing is changed; "
+		                  "try again",
+		        who);
+		return result;
 	}
 	client_files_use(commit->files);
 	result = make(commit, &transaction);
@@ -155,13 +155,12 @@ static int find_difference(struct commit *commit)
 		result = commit->was != NULL ? 0 : -ENOMEM;
 	}
 	if (result != 0)
-		return commit_fail(commit, result, "scenario", ERROR_NO_MEMORY,
-		                   "no memory to record what it changes; nothing is changed");
+		return fail(commit, result, "scenario", ERROR_NO_MEMORY,
+		            "no memory to record what it changes; nothing is changed");
 	if (commit->lease_ns > 0 && commit->difference.n > LEASE_CLOUDS_MAX)
-		return commit_fail(
-		        commit, -ENOSPC, "lease", ERROR_FULL,
-		        "a lease can change at most 1,024 clouds, where a template counts as "
-		        "one; nothing is changed; change fewer, or without a lease");
+		return fail(commit, -ENOSPC, "lease", ERROR_FULL,
+		            "a lease can change at most 1,024 clouds, where a template counts as "
+		            "one; nothing is changed; change fewer, or without a lease");
 	return 0;
 }
 
@@ -180,8 +179,8 @@ static int make_line(struct commit *commit, struct transaction **transaction)
 	int result = batch_begin(&commit->batch, commit->control);
 
 	if (result != 0)
-		return commit_fail(commit, result, "scenario", ERROR_NO_MEMORY,
-		                   "no memory for a copy of the scenario; nothing is changed");
+		return fail(commit, result, "scenario", ERROR_NO_MEMORY,
+		            "no memory for a copy of the scenario; nothing is changed");
 	result = batch_edit(&commit->batch, commit->line, commit->command, SESSION_BATCH_MAX,
 	                    &commit->error);
 	if (result == 0)
@@ -195,12 +194,12 @@ static int make_batch(struct commit *commit, struct transaction **transaction)
 	const char *full = commit->lease_ns > 0 ? leases_refuse(commit->control) : NULL;
 
 	if (full != NULL)
-		return commit_fail(commit, -ENOSPC, "lease", ERROR_FULL, full);
+		return fail(commit, -ENOSPC, "lease", ERROR_FULL, full);
 	if (commit->lease_ns > 0) {
 		commit->lease = calloc(1, sizeof(*commit->lease));
 		if (commit->lease == NULL)
-			return commit_fail(commit, -ENOMEM, "lease", ERROR_NO_MEMORY,
-			                   "no memory for a lease; nothing is changed");
+			return fail(commit, -ENOMEM, "lease", ERROR_NO_MEMORY,
+			            "no memory for a lease; nothing is changed");
 		commit->lease->who = *commit->who;
 		commit->lease->for_ns = commit->lease_ns;
 	}
@@ -259,8 +258,8 @@ static int make_clear(struct commit *commit, struct transaction **transaction)
 
 	if (control->ops->clear(control->context, transaction) == 0)
 		return 0;
-	return commit_fail(commit, -ENOMEM, "counters", ERROR_NO_MEMORY,
-	                   "no memory to clear the counters");
+	return fail(commit, -ENOMEM, "counters", ERROR_NO_MEMORY,
+	            "no memory to clear the counters");
 }
 
 static void cleared(void *argument)

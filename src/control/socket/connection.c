@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "socket/connection.h"
+#include "socket/server.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -56,7 +56,7 @@ void lease_begin(struct control *control, struct lease *lease, struct difference
 	assert(leases->n < LEASES_MAX);
 	lease->number = ++leases->latest;
 	lease->difference = *difference;
-	*difference = (struct difference){NULL, 0};
+	*difference = (struct difference){0};
 	leases->lease[leases->n++] = lease;
 }
 
@@ -185,11 +185,13 @@ static int make(struct commit *commit, struct transaction **transaction)
 	if (result == 0)
 		result = difference_undo(&lease->difference, commit->batch.draft, lease->kept);
 	if (result == -ENOSPC)
-		return commit_fail(commit, result, "lease", ERROR_FULL,
-		                   "a cloud has no room for what it had before");
+		answer_error_set(&commit->error, "lease", ERROR_FULL,
+		                 "a cloud has no room for what it had before");
+	else if (result != 0)
+		answer_error_set(&commit->error, "lease", ERROR_NO_MEMORY,
+		                 "no memory to undo the change");
 	if (result != 0)
-		return commit_fail(commit, result, "lease", ERROR_NO_MEMORY,
-		                   "no memory to undo the change");
+		return result;
 	commit->batch.edited = true;
 	return batch_prepare(&commit->batch, commit->control, transaction, &commit->error);
 }

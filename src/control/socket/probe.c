@@ -233,12 +233,10 @@ static uint32_t arrived(const struct probe *probe, const struct cloud_report *re
 static void answer_as_text(const struct probe *probe, const struct observed *observed,
                            uint32_t came, struct output *output)
 {
-	char *text = NULL, within[48];
-	size_t n = 0;
-	FILE *out = alloc_failure_stream(&text, &n);
+	struct printed text;
+	FILE *out = printed_begin(&text);
+	char within[48];
 
-	if (out == NULL)
-		return;
 	if (observed->n_hops == 0)
 		fprintf(out, "no router has answered\n");
 	else
@@ -252,9 +250,9 @@ static void answer_as_text(const struct probe *probe, const struct observed *obs
 		        "%u came out at cloud %s within %s: the others are lost, or still under "
 		        "way\n",
 		        came, probe->strip, within);
-	if (alloc_failure_close(out) == 0)
-		answer_text(output, "probe", text, n);
-	free(text);
+	if (printed_end(&text) != NULL)
+		answer_text(output, "probe", text.bytes, text.n);
+	free(text.bytes);
 }
 
 /* Waits until all requests have come out, or the time is up. Returns whether the strip is still
@@ -312,11 +310,12 @@ static void answer(struct session *session, const struct probe *probe, struct cl
 		answer_as_text(probe, &report->observed, came, &session->output);
 }
 
-void session_probe(struct session *session, const char *line, const struct command *command)
+void session_probe(struct session *session, const struct command *command)
 {
-	struct probe probe = {
-	        .commit = {.control = session->control, .asker = &session->asker, .line = line},
-	        .words = &command->words};
+	struct probe probe = {.commit = {.control = session->control,
+	                                 .asker = &session->asker,
+	                                 .line = session->line},
+	                      .words = &command->words};
 	struct cloud_report *report = alloc_failure_calloc(sizeof(*report));
 	int result = report != NULL ? commit_run(&probe.commit, begin, NULL) : 0;
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "service/control.h"
-#include "socket/connection.h"
 #include "socket/server.h"
 #include "socket/socket.h"
 

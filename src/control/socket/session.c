@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "socket/session.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,40 +13,60 @@
 
 /* ---- errors ---- */
 
-void session_error(struct session *session, const char *name, const char *code, const char *message)
+void session_error_at(struct session *session, uint32_t column, const char *name, const char *code,
+                      const char *message)
 {
-	answer_error(&session->output,
-	             &(struct answer_error){.name = name, .code = code, .message = message});
+	struct answer_error error;
+
+	answer_error_set(&error, name, code, "%s", message);
+	error.column = column;
+	answer_error(&session->output, &error);
 }
 
-void session_batch_error(struct session *session, const struct batch_error *error)
+void session_error(struct session *session, const char *name, const char *code, const char *message)
 {
-	uint32_t line = session->in_batch ? session->batch.lines : error->line;
+	session_error_at(session, 0, name, code, message);
+}
 
-	answer_error(&session->output, &(struct answer_error){.name = error->name,
-	                                                      .code = error->code,
-	                                                      .line = line,
-	                                                      .column = error->column,
-	                                                      .message = error->message});
+void session_batch_error(struct session *session, const struct answer_error *from)
+{
+	struct answer_error error = *from;
+
+	if (session->in_batch)
+		error.line = session->batch.lines;
+	answer_error(&session->output, &error);
 	if (session->in_batch && session->batch.wrong_line == 0)
 		session->batch.wrong_line = session->batch.lines;
 }
 
-void session_language_error(struct session *session, const char *line,
-                            const struct language_error *wrong)
+void session_language_error(struct session *session, const struct language_error *wrong)
 {
-	struct batch_error error;
+	struct answer_error error;
 
-	batch_error_language(&error, line, wrong);
+	batch_error_language(&error, session->line, wrong);
 	session_batch_error(session, &error);
+}
+
+void session_wrong(struct session *session, uint32_t column, const char *code, const char *format,
+                   ...)
+{
+	struct language_error wrong = {.column = column};
+	char text[sizeof(wrong.text)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	language_error_set(&wrong, code, "%s", text);
+	session_language_error(session, &wrong);
 }
 
 /* Answers an error to a line that could not be taken. The line counts in a batch. */
 static void bad_line(struct session *session, const char *code, const char *message)
 {
-	struct batch_error error = {.name = "line", .code = code};
+	struct answer_error error;
 
-	snprintf(error.message, sizeof(error.message), "%s", message);
+	answer_error_set(&error, "line", code, "%s", message);
 	session->batch.lines += session->in_batch;
 	session_batch_error(session, &error);
 }
@@ -84,21 +105,20 @@ void session_give_up(const struct session *session, const char *name, const char
                      struct output *output)
 {
 	uint64_t line = __atomic_load_n(&session->line_now, __ATOMIC_RELAXED);
-	struct answer_error error = {.name = name, .code = "dismissed", .message = why};
+	struct answer_error error;
 
-	if (name == NULL && line & SESSION_LINE_FLIGHT)
-		error = (struct answer_error){
-		        .name = "flight",
-		        .code = ERROR_CONFLICT,
-		        .message = "the dump takes longer than 20 s and continues; the folder is "
-		                   "complete when it contains recording.json"};
-	else if (name == NULL)
-		error = (struct answer_error){
-		        .name = "line",
-		        .code = "refused",
-		        .line = (uint32_t)(line >> SESSION_LINE_NUMBER),
-		        .message = "this takes longer than 20 s and was given up; nothing is "
-		                   "changed; split it into smaller steps"};
+	if (name != NULL) {
+		answer_error_set(&error, name, "dismissed", "%s", why);
+	} else if (line & SESSION_LINE_FLIGHT) {
+		answer_error_set(&error, "flight", ERROR_CONFLICT,
+		                 "the dump takes longer than 20 s and continues; the folder is "
+		                 "complete when it contains recording.json");
+	} else {
+		answer_error_set(&error, "line", "refused",
+		                 "this takes longer than 20 s and was given up; nothing is "
+		                 "changed; split it into smaller steps");
+		error.line = (uint32_t)(line >> SESSION_LINE_NUMBER);
+	}
 	output->json = line & SESSION_LINE_JSON;
 	answer_error(output, &error);
 }
@@ -106,7 +126,7 @@ void session_give_up(const struct session *session, const char *name, const char
 /* ---- lines ---- */
 
 /* Executes a line of the language. */
-static void language_line(struct session *session, const char *line)
+static void language_line(struct session *session)
 {
 	struct language_error wrong = {.column = 0};
 	struct command command;
@@ -115,10 +135,10 @@ static void language_line(struct session *session, const char *line)
 	session->batch.lines += session->in_batch;
 	session_line_note(session, false);
 	client_files_use(&session->client_files);
-	result = language_parse(line, &command, &wrong);
+	result = language_parse(session->line, &command, &wrong);
 	client_files_use(NULL);
 	if (result != 0) {
-		session_language_error(session, line, &wrong);
+		session_language_error(session, &wrong);
 		return;
 	}
 	switch (command.kind) {
@@ -131,53 +151,111 @@ static void language_line(struct session *session, const char *line)
 	case COMMAND_SHOW_PORTS:
 	case COMMAND_SHOW_WORKERS:
 	case COMMAND_SHOW_TOTALS:
-		session_show(session, line, &command);
+		session_show(session, &command);
 		break;
 	case COMMAND_PROBE:
-		session_probe(session, line, &command);
+		session_probe(session, &command);
 		break;
 	case COMMAND_CLEAR_COUNTERS:
-		session_clear(session, line, &command);
+		session_clear(session, &command);
 		break;
 	case COMMAND_HELP:
-		session_help(session, line, &command);
+		session_help(session, &command);
 		break;
 	default:
-		session_edit(session, line, &command);
+		session_edit(session, &command);
 	}
 	language_release(&command);
 }
 
-/* Executes a command to the session, not to the emulator. Returns false if the line is none. */
-static bool own_line(struct session *session, const char *line, const struct words *words)
+static void json(struct session *session)
 {
-	if (session_change_words(session, words) || session_look_words(session, line, words) ||
-	    session_push_words(session, words))
+	session->output.json = words_is(session->words, 1, "on");
+	answer_ok(&session->output);
+}
+
+static void quit(struct session *session)
+{
+	answer_ok(&session->output);
+	session->over = true;
+}
+
+#define ANY UINT32_MAX
+
+/* The commands to the conversation, not to the emulator, and what it is asked for. Of rows with the
+ * same beginning the first that matches counts; a line that none matches is one of the language. */
+static const struct {
+	const char *first, *second; /* second: NULL: any, or none */
+	uint32_t least, most;       /* words */
+	bool changes;               /* a read-only socket refuses it */
+	void (*does)(struct session *session);
+	const char *usage, *help; /* NULL: not in the help */
+} rows[] = {
+        {"begin", NULL, 1, 1, true, session_begin, "begin",
+         "changes from here on form one transaction"},
+        {"begin", "lease", 2, ANY, true, session_begin_lease, "begin lease TIME",
+         "... which is undone when TIME passes without renew"},
+        {"renew", NULL, 1, 2, true, session_renew, "renew [TIME]",
+         "restarts the time of the lease"},
+        {"keep", NULL, 1, 1, true, session_keep, "keep", "keeps the change of the lease"},
+        {"revert", NULL, 1, 1, true, session_revert, "revert", "... or undoes it now"},
+        {"begin", "whole", 2, 2, true, session_begin, "begin whole",
+         "a whole scenario follows; it replaces the one in force"},
+        {"commit", NULL, 1, 1, true, session_commit, "commit",
+         "puts the transaction in force, all of it or nothing"},
+        {"abort", NULL, 1, 1, true, session_abort, "abort", "... or discards it"},
+        {"file", NULL, 2, 2, true, session_file, "file NAME",
+         "a file that the next line names; it comes as a descriptor"},
+        {"json", "on", 2, 2, false, json, "json on | off", "answers as JSON objects, one per line"},
+        {"json", "off", 2, 2, false, json, NULL, NULL},
+        {"hello", NULL, 1, 1, false, session_hello, "hello",
+         "which weir this is, and what it can do"},
+        {"events", NULL, 1, ANY, false, session_events, "events [from SEQ|oldest]",
+         "pushes events as they come; events off"},
+        {"sample", NULL, 2, ANY, false, session_sample, "sample TIME [clouds N]",
+         "pushes differences of the counters; sample off"},
+        {"quit", NULL, 1, 1, false, quit, "quit", "ends the conversation; weir continues"},
+        {"exit", NULL, 1, 1, false, quit, NULL, NULL},
+        {"capture", NULL, 1, ANY, false, session_capture, NULL, NULL},
+        {"flight", "dump", 2, 3, true, session_flight, NULL, NULL},
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+void session_help_print(FILE *out)
+{
+	fputs("\nOn the control socket also:\n", out);
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].usage != NULL)
+			fprintf(out, "  %-26s  %s\n", rows[i].usage, rows[i].help);
+}
+
+/* Executes a command to the conversation. Returns false if the line is none. */
+static bool own_line(struct session *session)
+{
+	const struct words *words = session->words;
+
+	for (size_t i = 0; i < ROWS; i++) {
+		if (!words_is(words, 0, rows[i].first) || words->n < rows[i].least ||
+		    words->n > rows[i].most ||
+		    (rows[i].second != NULL && !words_is(words, 1, rows[i].second)))
+			continue;
+		rows[i].does(session);
 		return true;
-	if (words->n == 2 && words_is(words, 0, "json") &&
-	    (words_is(words, 1, "on") || words_is(words, 1, "off"))) {
-		session->output.json = words_is(words, 1, "on");
-		answer_ok(&session->output);
-	} else if (words->n == 1 && (words_is(words, 0, "quit") || words_is(words, 0, "exit"))) {
-		answer_ok(&session->output);
-		session->over = true;
-	} else {
-		return false;
 	}
-	return true;
+	return false;
 }
 
 /* On a read-only socket, refuses all commands but those that change nothing, before they are
  * parsed. Returns true if the line is refused. */
-static bool refuses(struct session *session, const struct words *words)
+static bool refuses(struct session *session)
 {
-	static const char *const looks[] = {"show", "help", "hello", "events", "sample",
-	                                    "json", "quit", "exit",  "capture"};
+	const struct words *words = session->words;
 
-	if (!session->read_only || words->n == 0)
+	if (!session->read_only || words->n == 0 || words_is(words, 0, "show") ||
+	    words_is(words, 0, "help"))
 		return false;
-	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
-		if (words_is(words, 0, looks[i]))
+	for (size_t i = 0; i < ROWS; i++)
+		if (!rows[i].changes && words_is(words, 0, rows[i].first))
 			return false;
 	session_error(session, word_is_name(words->word[0].text) ? words->word[0].text : "line",
 	              "read-only",
@@ -186,7 +264,8 @@ static bool refuses(struct session *session, const struct words *words)
 	return true;
 }
 
-static void execute(struct session *session, const char *line)
+/* Executes the line under way. */
+static void execute(struct session *session)
 {
 	struct language_error wrong = {.column = 0};
 	struct words words;
@@ -195,10 +274,11 @@ static void execute(struct session *session, const char *line)
 	session_line_note(session, false);
 	session->answer_at = session->output.n;
 	session->hands_over = false;
+	session->words = &words;
 	alloc_failure_taken();
-	if (words_split(line, &words, &wrong) != 0 ||
-	    (!refuses(session, &words) && !own_line(session, line, &words)))
-		language_line(session, line);
+	if (words_split(session->line, &words, &wrong) != 0 ||
+	    (!refuses(session) && !own_line(session)))
+		language_line(session);
 	/* An answer that is incomplete for lack of memory is retracted. */
 	if (alloc_failure_taken()) {
 		session->output.n = session->answer_at;
@@ -240,7 +320,7 @@ static void line_end(struct session *session)
 		bad_line(session, ERROR_BAD_CHARACTER,
 		         "not a line of text: it contains a zero byte; send UTF-8 text");
 	else
-		execute(session, session->line);
+		execute(session);
 }
 
 /* Takes bytes up to and including the first line end. Returns how many. */
@@ -370,8 +450,7 @@ void session_dismiss(struct session *session, const char *name, const char *mess
 {
 	if (session->over)
 		return;
-	answer_error(&session->output,
-	             &(struct answer_error){.name = name, .code = "dismissed", .message = message});
+	session_error(session, name, "dismissed", message);
 	session->over = true;
 }
 

@@ -22,7 +22,7 @@
  * Commands: those of the scenario language, each a change; show, probe, help, clear counters; json
  * on|off; begin, commit, abort; file; quit. A line that takes long is answered when it is done,
  * `probe` when routers have answered: meanwhile no other line of this conversation is taken. Each
- * conversation has a thread of its own (connection.h), so the others continue.
+ * conversation has a thread of its own (connection.c), so the others continue.
  *
  * Files. A client names only files that it may read itself. It opens them, and sends a line `file
  * NAME` with the descriptor (SCM_RIGHTS, one with each such line): statements of the next line, or

@@ -23,21 +23,6 @@ static struct commit commit_of(struct session *session)
 
 /* ---- the answer to a change ---- */
 
-/* Returns the statements that a netem line has become, to be freed; NULL: no memory. */
-static char *became(const struct command *command)
-{
-	const struct word *word = command->words.word;
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = alloc_failure_stream(&text, &n);
-
-	if (out == NULL)
-		return NULL;
-	netem_print(out, command->netem, word[0].text, word[1].text);
-	alloc_failure_close(out);
-	return text;
-}
-
 static void done_json(struct session *session, const char *late, const char *was,
                       const char *statements)
 {
@@ -58,21 +43,18 @@ static void done_json(struct session *session, const char *late, const char *was
 static void done_text(struct session *session, const char *late, const char *was,
                       const char *statements)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = alloc_failure_stream(&text, &n);
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
-	if (out == NULL)
-		return;
 	if (late != NULL)
 		fprintf(out, "%s\n", late);
 	for (; was != NULL && *was != '\0'; was = strchr(was, '\n') + 1)
 		fprintf(out, "%s" SESSION_WAS "%.*s\n", statements != NULL ? "# " : "",
 		        (int)strcspn(was, "\n"), was);
 	fputs(statements != NULL ? statements : "", out);
-	alloc_failure_close(out);
-	answer_text(&session->output, "", text, n);
-	free(text);
+	printed_end(&text);
+	answer_text(&session->output, "", text.bytes, text.n);
+	free(text.bytes);
 }
 
 /* Answers a change that is done; `commit` NULL: in a batch; `command`: NULL, or the line. */
@@ -83,11 +65,16 @@ static void answer_done(struct session *session, const struct commit *commit,
 	const char *was = commit != NULL && commit->was != NULL && commit->was[0] != '\0'
 	                          ? commit->was
 	                          : NULL;
+	const struct word *word = command != NULL ? command->words.word : NULL;
+	struct printed became;
 	char *statements = NULL;
 
-	/* A change that is late is answered without them. */
-	if (command != NULL && command->kind == COMMAND_NETEM && late == NULL)
-		statements = became(command);
+	/* The statements that a netem line has become; a change that is late is answered without
+	 * them. */
+	if (command != NULL && command->kind == COMMAND_NETEM && late == NULL) {
+		netem_print(printed_begin(&became), command->netem, word[0].text, word[1].text);
+		statements = printed_end(&became);
+	}
 	if (late == NULL && was == NULL && statements == NULL)
 		answer_ok(&session->output);
 	else if (session->output.json)
@@ -111,13 +98,14 @@ static bool succeeded(struct session *session, int result, const struct commit *
 
 /* ---- single lines ---- */
 
-void session_edit(struct session *session, const char *line, const struct command *command)
+void session_edit(struct session *session, const struct command *command)
 {
 	struct commit commit = commit_of(session);
-	struct batch_error error;
+	struct answer_error error;
 
 	if (session->in_batch) {
-		if (batch_edit(&session->batch, line, command, SESSION_BATCH_MAX, &error) != 0)
+		if (batch_edit(&session->batch, session->line, command, SESSION_BATCH_MAX,
+		               &error) != 0)
 			session_batch_error(session, &error);
 		else
 			answer_done(session, NULL, command);
@@ -129,23 +117,21 @@ void session_edit(struct session *session, const char *line, const struct comman
 		              "again");
 		return;
 	}
-	commit.line = line;
+	commit.line = session->line;
 	commit.command = command;
 	if (succeeded(session, commit_line(&commit), &commit))
 		answer_done(session, &commit, command);
 	commit_release(&commit);
 }
 
-void session_clear(struct session *session, const char *line, const struct command *command)
+void session_clear(struct session *session, const struct command *command)
 {
-	struct language_error wrong = {.column = command->words.word[0].column};
 	struct commit commit = commit_of(session);
 
 	if (session->in_batch) {
-		language_error_set(&wrong, ERROR_NOT_HERE,
-		                   "`clear counters` takes effect at once, so it cannot be part of "
-		                   "a batch; commit or abort it first");
-		session_language_error(session, line, &wrong);
+		session_wrong(session, command->words.word[0].column, ERROR_NOT_HERE,
+		              "`clear counters` takes effect at once, so it cannot be part of "
+		              "a batch; commit or abort it first");
 		return;
 	}
 	if (succeeded(session, commit_clear(&commit), &commit))
@@ -155,18 +141,17 @@ void session_clear(struct session *session, const char *line, const struct comma
 
 /* ---- leases ---- */
 
-static bool take_time(struct session *session, const struct words *words, uint32_t at, uint64_t *ns)
+/* Gets the time that is word `at`; else answers an error. */
+static bool take_time(struct session *session, uint32_t at, uint64_t *ns)
 {
 	const struct field field = {
 	        .name = "lease", .type = FIELD_TIME, .min = LEASE_LEAST_NS, .max = LEASE_MOST_NS};
+	const struct word *word = &session->words->word[at];
 	struct language_error error = {.column = 0};
 
-	if (value_parse(&field, words->word[at].text, ns, &error) == 0)
+	if (value_parse(&field, word->text, ns, &error) == 0)
 		return true;
-	answer_error(&session->output, &(struct answer_error){.name = "lease",
-	                                                      .code = error.name,
-	                                                      .column = words->word[at].column,
-	                                                      .message = error.text});
+	session_error_at(session, word->column, "lease", error.name, error.text);
 	return false;
 }
 
@@ -197,12 +182,12 @@ static void no_lease(struct session *session, const char *word, int error)
 	session_error(session, word, ERROR_CONFLICT, why);
 }
 
-static void renew(struct session *session, const struct words *words)
+void session_renew(struct session *session)
 {
 	uint64_t lease_ns = 0;
 	int result = -ENOENT;
 
-	if (words->n > 1 && !take_time(session, words, 1, &lease_ns))
+	if (session->words->n > 1 && !take_time(session, 1, &lease_ns))
 		return;
 	if (session->lease != 0)
 		result = lease_renew(session->control, session->lease, &lease_ns);
@@ -212,7 +197,7 @@ static void renew(struct session *session, const struct words *words)
 		no_lease(session, "renew", result);
 }
 
-static void keep(struct session *session)
+void session_keep(struct session *session)
 {
 	int result = -ENOENT;
 
@@ -226,7 +211,7 @@ static void keep(struct session *session)
 	answer_ok(&session->output);
 }
 
-static void revert(struct session *session)
+void session_revert(struct session *session)
 {
 	char why[LEASE_WHY_BYTES] = "";
 	int result = -ENOENT;
@@ -249,8 +234,13 @@ static void revert(struct session *session)
 /* ---- batches ---- */
 
 /* Begins a batch on a copy of the scenario, or of a whole one. */
-static void begin_batch(struct session *session, bool whole, uint64_t lease_ns)
+static void begin(struct session *session, bool whole, uint64_t lease_ns)
 {
+	if (session->in_batch) {
+		session_error(session, "begin", ERROR_CONFLICT,
+		              "a batch has begun already; commit or abort it first");
+		return;
+	}
 	/* Until it has begun. A client may have sent the lines of the change already; they are no
 	 * single changes. */
 	session->not_begun = true;
@@ -273,23 +263,22 @@ static void begin_batch(struct session *session, bool whole, uint64_t lease_ns)
 		                    : "no memory for a copy of the scenario; try a smaller one");
 }
 
-static void begin_twice(struct session *session)
+void session_begin(struct session *session)
 {
-	session_error(session, "begin", ERROR_CONFLICT,
-	              "a batch has begun already; commit or abort it first");
+	begin(session, session->words->n == 2, 0);
 }
 
-static void begin_lease(struct session *session, const struct words *words)
+void session_begin_lease(struct session *session)
 {
 	struct control *control = session->control;
 	const char *full = leases_refuse(control);
 	uint64_t lease_ns;
 
-	session->not_begun = !session->in_batch; /* as in begin_batch */
-	if (words->n != 3)
+	session->not_begun = !session->in_batch; /* as in begin */
+	if (session->words->n != 3)
 		session_error(session, "lease", ERROR_UNKNOWN_WORD,
 		              "write begin lease TIME: `begin lease 5s`");
-	else if (!take_time(session, words, 2, &lease_ns))
+	else if (!take_time(session, 2, &lease_ns))
 		return;
 	else if (session->lease != 0 && lease_is(control, session->lease))
 		session_error(session, "lease", ERROR_CONFLICT,
@@ -297,10 +286,8 @@ static void begin_lease(struct session *session, const struct words *words)
 		              "another in a conversation of its own");
 	else if (full != NULL)
 		session_error(session, "lease", ERROR_FULL, full);
-	else if (session->in_batch)
-		begin_twice(session);
 	else
-		begin_batch(session, false, lease_ns);
+		begin(session, false, lease_ns);
 }
 
 static void batch_end(struct session *session)
@@ -318,22 +305,21 @@ static bool has_begun(struct session *session, const char *word)
 	return session->in_batch;
 }
 
-static void commit_all(struct session *session)
+void session_commit(struct session *session)
 {
 	struct commit commit = commit_of(session);
 	uint32_t wrong = session->batch.wrong_line;
+	struct answer_error error;
 
 	if (!has_begun(session, "commit"))
 		return;
 	if (wrong != 0) {
 		batch_end(session);
-		answer_error(&session->output,
-		             &(struct answer_error){
-		                     .name = "commit",
-		                     .code = ERROR_CONFLICT,
-		                     .line = wrong,
-		                     .message = "this line was wrong, so the batch was not "
-		                                "applied; correct it and begin again"});
+		answer_error_set(&error, "commit", ERROR_CONFLICT,
+		                 "this line was wrong, so the batch was not "
+		                 "applied; correct it and begin again");
+		error.line = wrong;
+		answer_error(&session->output, &error);
 		return;
 	}
 	commit.batch = session->batch;
@@ -352,7 +338,7 @@ static void commit_all(struct session *session)
 	commit_release(&commit);
 }
 
-static void abort_all(struct session *session)
+void session_abort(struct session *session)
 {
 	if (!has_begun(session, "abort"))
 		return;
@@ -372,8 +358,9 @@ void session_change_end(struct session *session)
 /* ---- files ---- */
 
 /* Reads the file that was handed over. */
-static void take_file(struct session *session, const char *name)
+void session_file(struct session *session)
 {
+	const char *name = session->words->word[1].text;
 	struct language_error wrong = {.column = 0};
 	int fd = session_descriptor_take(session), result;
 	struct file *file = NULL;
@@ -397,33 +384,4 @@ static void take_file(struct session *session, const char *name)
 		              "or smaller ones");
 	else
 		answer_ok(&session->output);
-}
-
-bool session_change_words(struct session *session, const struct words *words)
-{
-	const uint32_t n = words->n;
-
-	if (words_is(words, 0, "begin") && words_is(words, 1, "lease"))
-		begin_lease(session, words);
-	else if (words_is(words, 0, "renew") && n <= 2)
-		renew(session, words);
-	else if (words_is(words, 0, "keep") && n == 1)
-		keep(session);
-	else if (words_is(words, 0, "revert") && n == 1)
-		revert(session);
-	else if (words_is(words, 0, "begin") &&
-	         (n == 1 || (n == 2 && words_is(words, 1, "whole")))) {
-		if (session->in_batch)
-			begin_twice(session);
-		else
-			begin_batch(session, n == 2, 0);
-	} else if (words_is(words, 0, "commit") && n == 1)
-		commit_all(session);
-	else if (words_is(words, 0, "abort") && n == 1)
-		abort_all(session);
-	else if (words_is(words, 0, "file") && n == 2)
-		take_file(session, words->word[1].text);
-	else
-		return false;
-	return true;
 }

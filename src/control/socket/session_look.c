@@ -81,7 +81,7 @@ static void hello_text(struct session *session, const struct scenario *now, uint
 }
 
 /* Answers what a client must know first. It does not wait for looks: it needs three numbers. */
-static void hello(struct session *session)
+void session_hello(struct session *session)
 {
 	struct control *control = session->control;
 	uint64_t up_ns = control->ops->now_ns(control->context);
@@ -115,112 +115,75 @@ static enum show_what what_of(const struct command *command)
 	                                                               : SHOW_CLOUD;
 }
 
-/* Answers with one cloud of a template. */
-static void show_one(struct session *session, const char *line, const struct words *words,
-                     uint32_t cloud)
-{
-	struct language_error wrong = {.column = words->word[3].column};
-	struct control *control = session->control;
-
-	if (show_answer_one(&session->output, control, cloud, words->word[3].text))
-		return;
-	language_error_set(&wrong, ERROR_UNKNOWN_WORD,
-	                   (*control->scenario)->clouds[cloud]->many
-	                           ? "`%s` has no cloud `%.80s`: no packet of it has arrived yet, "
-	                             "or the template does not cover this address"
-	                           : "`%s` is a single cloud, not a template: leave `%.80s` out",
-	                   words->word[2].text, words->word[3].text);
-	session_language_error(session, line, &wrong);
-}
-
 /* Within a look. */
-static void show(struct session *session, const char *line, const struct command *command,
-                 enum show_what what)
+static void show(struct session *session, const struct command *command, enum show_what what)
 {
 	struct control *control = session->control;
 	const struct words *words = &command->words;
 	struct language_error wrong = {.column = 0};
 	char late[CONTROL_WORKER_BYTES] = "";
+	const char *address = NULL;
 	int cloud = (int)command->number;
 
 	if (what == SHOW_CLOUD || what == SHOW_CLOUD_ALL || what == SHOW_PATH) {
 		cloud = scenario_find_cloud(*control->scenario, words->word[2].text);
 		if (cloud < 0) {
 			language_unknown_cloud(*control->scenario, &words->word[2], &wrong);
-			session_language_error(session, line, &wrong);
+			session_language_error(session, &wrong);
 			return;
 		}
 	}
 	if (!control_is_late(control, late, sizeof(late)))
 		late[0] = '\0';
-	if (what == SHOW_CLOUD && words->n > 3)
-		show_one(session, line, words, (uint32_t)cloud);
-	else
-		show_answer(&session->output, control, what, (uint32_t)cloud, late);
+	if (what == SHOW_CLOUD && words->n > 3) { /* one of a template */
+		address = words->word[3].text;
+		what = SHOW_CLOUD_ALL;
+	}
+	if (show_answer(&session->output, control, what, (uint32_t)cloud, address, late))
+		return;
+	session_wrong(
+	        session, words->word[3].column, ERROR_UNKNOWN_WORD,
+	        (*control->scenario)->clouds[cloud]->many
+	                ? "`%s` has no cloud `%.80s`: no packet of it has arrived yet, or the "
+	                  "template does not cover this address"
+	                : "`%s` is a single cloud, not a template: leave `%.80s` out",
+	        words->word[2].text, address);
 }
 
-void session_show(struct session *session, const char *line, const struct command *command)
+void session_show(struct session *session, const struct command *command)
 {
-	struct language_error wrong = {.column = 0};
-
 	if (command->kind == COMMAND_SHOW_TOTALS && command->number > TOTALS_CLOUDS_MOST) {
-		wrong.column = command->words.word[2].column;
-		language_error_set(&wrong, ERROR_BAD_VALUE,
-		                   "at most %d clouds; `rest` has the others' sums",
-		                   TOTALS_CLOUDS_MOST);
-		session_language_error(session, line, &wrong);
+		session_wrong(session, command->words.word[2].column, ERROR_BAD_VALUE,
+		              "at most %d clouds; `rest` has the others' sums", TOTALS_CLOUDS_MOST);
 		return;
 	}
 	if (!control_look_wait(session->control, &session->asker)) {
 		session->over = true;
 		return;
 	}
-	show(session, line, command, what_of(command));
+	show(session, command, what_of(command));
 	control_look_end(session->control);
 }
 
-void session_help(struct session *session, const char *line, const struct command *command)
+void session_help(struct session *session, const struct command *command)
 {
 	struct language_error wrong;
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
-	int result = -ENOMEM;
+	struct printed text;
+	FILE *out = printed_begin(&text);
+	int result = explain(out, &command->words, 1, &wrong);
 
-	if (out != NULL) {
-		result = explain(out, &command->words, 1, &wrong);
-		if (result == 0 && command->words.n == 1)
-			show_session_help(out);
-		alloc_failure_close(out);
-	}
-	if (out == NULL)
+	if (result == 0 && command->words.n == 1)
+		session_help_print(out);
+	if (printed_end(&text) == NULL)
 		session_error(session, "help", ERROR_NO_MEMORY, "no memory for the answer");
 	else if (result != 0)
-		session_language_error(session, line, &wrong);
+		session_language_error(session, &wrong);
 	else
-		answer_text(&session->output, "help", text, n);
-	free(text);
+		answer_text(&session->output, "help", text.bytes, text.n);
+	free(text.bytes);
 }
 
 /* ---- capture ---- */
-
-static void capture_wrong(struct session *session, const char *line, const char *name,
-                          uint32_t column, const char *format, ...)
-        __attribute__((format(printf, 5, 6)));
-
-static void capture_wrong(struct session *session, const char *line, const char *name,
-                          uint32_t column, const char *format, ...)
-{
-	struct language_error wrong = {.column = column};
-	char text[200];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	language_error_set(&wrong, name, "%s", text);
-	session_language_error(session, line, &wrong);
-}
 
 /* Determines the target: a cloud, else a port of this name, else `all`; and the number of workers.
  * Returns 0; -ENOENT if it is none of these; -ECANCELED if control has ended. */
@@ -279,8 +242,7 @@ static void capture_tap(struct session *session, struct tap *tap)
 
 _Static_assert(TAPS_MAX == 8, "the error says so");
 
-static void capture_begin(struct session *session, const char *line,
-                          const struct capture_words *words)
+static void capture_begin(struct session *session, const struct capture_words *words)
 {
 	struct tap_plan plan = {.kinds = points_kinds(words->points),
 	                        .snap = words->snap,
@@ -297,18 +259,18 @@ static void capture_begin(struct session *session, const char *line,
 	if (result == -ECANCELED) {
 		session->over = true;
 	} else if (result != 0) {
-		capture_wrong(session, line, ERROR_UNKNOWN_CLOUD, words->target_column,
+		session_wrong(session, words->target_column, ERROR_UNKNOWN_CLOUD,
 		              "there is no cloud or port `%s`; `show cloud` and `show ports` list "
 		              "them, and `all` means all of them",
 		              words->target);
 	} else if (!words->explains && words->points & (1u << POINT_SENT) && plan.target[0] &&
 	           !plan.port) {
-		capture_wrong(session, line, ERROR_BAD_VALUE, words->target_column,
+		session_wrong(session, words->target_column, ERROR_BAD_VALUE,
 		              "`sent` is a point of ports, and `%s` is a cloud; `capture PORT "
 		              "sent` shows when its device took the packets",
 		              words->target);
 	} else if ((fd = session_descriptor_take(session)) < 0) {
-		capture_wrong(session, line, ERROR_BAD_FILE, 0,
+		session_wrong(session, 0, ERROR_BAD_FILE,
 		              "no descriptor came with the line: it must carry the memory for the "
 		              "packets, as `weir ctl capture` sends it");
 	} else {
@@ -328,8 +290,9 @@ static void capture_begin(struct session *session, const char *line,
  * the conversation ends or receives `capture off`. A conversation has one capture at a time. weir
  * reads nothing of the memory, and sends nothing: a slow client loses packets of its own capture,
  * which are counted in that memory. */
-static void capture(struct session *session, const char *line, const struct words *words)
+void session_capture(struct session *session)
 {
+	const struct words *words = session->words;
 	struct language_error wrong = {.column = 0};
 	struct capture_words capture;
 
@@ -337,12 +300,12 @@ static void capture(struct session *session, const char *line, const struct word
 		session_capture_end(session);
 		answer_ok(&session->output);
 	} else if (session->tap != NULL) {
-		capture_wrong(session, line, ERROR_CONFLICT, 0,
+		session_wrong(session, 0, ERROR_CONFLICT,
 		              "this conversation has a capture already; say `capture off` first");
 	} else if (capture_words_parse(words, false, &capture, &wrong) != 0) {
-		session_language_error(session, line, &wrong);
+		session_language_error(session, &wrong);
 	} else {
-		capture_begin(session, line, &capture);
+		capture_begin(session, &capture);
 	}
 }
 
@@ -361,9 +324,10 @@ void session_capture_end(struct session *session)
 
 /* ---- flight ---- */
 
-/* Dumps the flight into a folder. NULL: DIR-DATE. */
-static void flight_dump(struct session *session, const char *asked)
+/* Dumps the flight into a folder; if none is named, DIR-DATE. */
+void session_flight(struct session *session)
 {
+	const char *asked = words_text(session->words, 2);
 	struct control *control = session->control;
 	char folder[PATH_MAX], text[FLIGHT_TEXT_BYTES], line[PATH_MAX + FLIGHT_TEXT_BYTES + 4];
 	struct problem problem = {.text = ""};
@@ -390,20 +354,4 @@ static void flight_dump(struct session *session, const char *asked)
 	}
 	snprintf(line, sizeof(line), "%s: %s\n", folder, text);
 	answer_text(&session->output, "flight", line, strlen(line));
-}
-
-bool session_look_words(struct session *session, const char *line, const struct words *words)
-{
-	const uint32_t n = words->n;
-
-	if (words_is(words, 0, "hello") && n == 1)
-		hello(session);
-	else if (words_is(words, 0, "capture"))
-		capture(session, line, words);
-	else if (words_is(words, 0, "flight") && (n == 2 || n == 3) &&
-	         strcmp(words->word[1].text, "dump") == 0)
-		flight_dump(session, n == 3 ? words->word[2].text : NULL);
-	else
-		return false;
-	return true;
 }

@@ -19,41 +19,32 @@
 
 #define AT_ONCE 16384 /* bytes of events */
 
-static void wrong(struct session *session, const char *name, const char *code, uint32_t column,
-                  const char *message)
-{
-	answer_error(&session->output,
-	             &(struct answer_error){
-	                     .name = name, .code = code, .column = column, .message = message});
-}
-
 /* ---- events ---- */
 
 /* Answers that there is no such event. */
 static void no_such_event(struct session *session, uint64_t first, uint64_t next, uint64_t number)
 {
-	bool gone = number < first;
-	char message[240];
+	struct answer_error error;
 
-	if (gone)
-		snprintf(message, sizeof(message),
-		         "event %" PRIu64 " is gone: weir keeps only the latest events; resume "
-		         "with `events from %" PRIu64 "`",
-		         number, first);
+	if (number < first)
+		answer_error_set(&error, "events", "gone",
+		                 "event %" PRIu64 " is gone: weir keeps only the latest events; "
+		                 "resume with `events from %" PRIu64 "`",
+		                 number, first);
 	else
-		snprintf(message, sizeof(message),
-		         "event %" PRIu64 " is ahead of this run, whose next event is %" PRIu64
-		         ": was weir restarted? say `events from %" PRIu64 "`",
-		         number, next, first);
-	answer_error(&session->output, &(struct answer_error){.name = "events",
-	                                                      .code = gone ? "gone" : "ahead",
-	                                                      .message = message,
-	                                                      .resume = first});
+		answer_error_set(&error, "events", "ahead",
+		                 "event %" PRIu64
+		                 " is ahead of this run, whose next event is %" PRIu64
+		                 ": was weir restarted? say `events from %" PRIu64 "`",
+		                 number, next, first);
+	error.resume = first;
+	answer_error(&session->output, &error);
 }
 
 /* Determines the first event. If that is impossible, answers an error and returns false. */
-static bool events_from(struct session *session, const struct words *words, uint64_t *from)
+static bool events_from(struct session *session, uint64_t *from)
 {
+	const struct words *words = session->words;
 	struct language_error error = {.column = 0};
 	uint64_t first, next;
 
@@ -62,9 +53,11 @@ static bool events_from(struct session *session, const struct words *words, uint
 	if (words->n == 1)
 		return true;
 	if (words->n != 3 || !words_is(words, 1, "from")) {
-		wrong(session, "events", ERROR_UNKNOWN_WORD,
-		      words->word[words->n > 3 ? 3 : 1].column,
-		      "write `events`, `events from SEQ`, `events from oldest` or `events off`");
+		session_error_at(
+		        session, words->word[words->n > 3 ? 3 : 1].column, "events",
+		        ERROR_UNKNOWN_WORD,
+		        "write `events`, `events from SEQ`, `events from oldest` or `events "
+		        "off`");
 		return false;
 	}
 	if (words_is(words, 2, "oldest")) {
@@ -72,7 +65,7 @@ static bool events_from(struct session *session, const struct words *words, uint
 		return true;
 	}
 	if (value_parse_count(words->word[2].text, 0, INT64_MAX, "event", from, &error) != 0) {
-		wrong(session, "events", error.name, words->word[2].column, error.text);
+		session_error_at(session, words->word[2].column, "events", error.name, error.text);
 		return false;
 	}
 	if (*from >= first && *from <= next)
@@ -98,14 +91,14 @@ static bool listen_to_events(struct session *session, bool listens)
 	return result == 0;
 }
 
-static void events(struct session *session, const struct words *words)
+void session_events(struct session *session)
 {
 	const char *run = session->control->run;
 	char text[120];
 	uint64_t from;
 	int n;
 
-	if (words->n == 2 && words_is(words, 1, "off")) {
+	if (session->words->n == 2 && words_is(session->words, 1, "off")) {
 		session->listens = false;
 		listen_to_events(session, false);
 		answer_ok(&session->output);
@@ -116,7 +109,7 @@ static void events(struct session *session, const struct words *words)
 		              "there was no memory to keep events when weir was started");
 		return;
 	}
-	if (!events_from(session, words, &from))
+	if (!events_from(session, &from))
 		return;
 	if (!listen_to_events(session, true)) {
 		session_error(session, "events", ERROR_FULL,
@@ -135,8 +128,9 @@ static void events(struct session *session, const struct words *words)
 
 /* ---- samples ---- */
 
-static void sample(struct session *session, const struct words *words)
+void session_sample(struct session *session)
 {
+	const struct words *words = session->words;
 	const struct field field = {.name = "interval",
 	                            .type = FIELD_TIME,
 	                            .min = SAMPLER_LEAST_NS,
@@ -151,9 +145,10 @@ static void sample(struct session *session, const struct words *words)
 
 	if (words->n != 2 || !words_is(words, 1, "off")) {
 		if (words->n != 2 && !(words->n == 4 && words_is(words, 2, "clouds"))) {
-			wrong(session, "sample", ERROR_UNKNOWN_WORD,
-			      words->n > 2 ? words->word[2].column : 0,
-			      "write `sample 1s`, `sample 1s clouds 20`, or `sample off`");
+			session_error_at(
+			        session, words->n > 2 ? words->word[2].column : 0, "sample",
+			        ERROR_UNKNOWN_WORD,
+			        "write `sample 1s`, `sample 1s clouds 20`, or `sample off`");
 			return;
 		}
 		result = value_parse(&field, words->word[1].text, &interval_ns, &error);
@@ -163,7 +158,7 @@ static void sample(struct session *session, const struct words *words)
 			                           "clouds", &rows, &error);
 		}
 		if (result != 0) {
-			wrong(session, "sample", error.name, column, error.text);
+			session_error_at(session, column, "sample", error.name, error.text);
 			return;
 		}
 		sampler = sampler_make(interval_ns, (uint32_t)rows,
@@ -176,17 +171,6 @@ static void sample(struct session *session, const struct words *words)
 	sampler_free(session->sampler);
 	session->sampler = sampler;
 	answer_ok(&session->output);
-}
-
-bool session_push_words(struct session *session, const struct words *words)
-{
-	if (words_is(words, 0, "events"))
-		events(session, words);
-	else if (words->n > 1 && words_is(words, 0, "sample"))
-		sample(session, words);
-	else
-		return false;
-	return true;
 }
 
 /* ---- pushing ---- */
@@ -223,20 +207,18 @@ bool session_wants_push(struct session *session)
 
 void session_dismiss_slow(struct session *session, const char *why)
 {
+	struct answer_error error;
 	uint64_t first, next, resume = 0;
-	char message[200];
 
 	if (session->listens && control_events(session->control, &first, &next))
 		resume = simtime_max(session->next_event, first);
 	if (resume != 0)
-		snprintf(message, sizeof(message), "%s; resume with `events from %" PRIu64 "`", why,
-		         resume);
+		answer_error_set(&error, "events", "dismissed",
+		                 "%s; resume with `events from %" PRIu64 "`", why, resume);
 	else
-		snprintf(message, sizeof(message), "%s; connect again", why);
-	answer_error(&session->output, &(struct answer_error){.name = "events",
-	                                                      .code = "dismissed",
-	                                                      .message = message,
-	                                                      .resume = resume});
+		answer_error_set(&error, "events", "dismissed", "%s; connect again", why);
+	error.resume = resume;
+	answer_error(&session->output, &error);
 	session->over = true;
 }
 

@@ -50,51 +50,59 @@ struct session {
 	int descriptors[SESSION_DESCRIPTORS]; /* received, and not taken by a line yet */
 	struct tap *tap;                      /* of the capture; NULL: there is none */
 	/* bytes */
-	bool skipping; /* skips the rest of a line that was too long */
+	const struct words *words; /* of the line under way */
+	bool skipping;             /* skips the rest of a line that was too long */
 	size_t line_n;
-	char line[SESSION_LINE_MAX + 2]; /* with a CR, and a 0 */
+	char line[SESSION_LINE_MAX + 2]; /* that under way, or its beginning; with a CR, and a 0 */
 };
 
 void session_error(struct session *session, const char *name, const char *code,
                    const char *message);
-/* Answers an error. It makes the batch wrong if one has begun. */
-void session_batch_error(struct session *session, const struct batch_error *error);
-void session_language_error(struct session *session, const char *line,
-                            const struct language_error *wrong);
+void session_error_at(struct session *session, uint32_t column, const char *name, const char *code,
+                      const char *message);
+/* Answer an error. They make the batch wrong if one has begun. */
+void session_batch_error(struct session *session, const struct answer_error *error);
+void session_language_error(struct session *session, const struct language_error *wrong);
+void session_wrong(struct session *session, uint32_t column, const char *code, const char *format,
+                   ...) __attribute__((format(printf, 4, 5)));
 /* Notes which line is under way. */
 void session_line_note(struct session *session, bool flight);
 /* Returns the oldest descriptor that was received, and its ownership; -1 if there is none. */
 int session_descriptor_take(struct session *session);
 
-/* ---- session_change.c ---- */
+/* Prints, for `help`, the commands that are not in the scenario language. */
+void session_help_print(FILE *out);
 
-/* Executes `begin`, `commit`, `abort`, `renew`, `keep`, `revert` and `file`. Returns false if the
- * line is none of these. */
-bool session_change_words(struct session *session, const struct words *words);
-/* Executes an edit, or adds it to the batch. */
-void session_edit(struct session *session, const char *line, const struct command *command);
-void session_clear(struct session *session, const char *line, const struct command *command);
+/* ---- the lines; each answers the one under way ---- */
+
+/* session_change.c */
+void session_begin(struct session *session);
+void session_begin_lease(struct session *session);
+void session_renew(struct session *session);
+void session_keep(struct session *session);
+void session_revert(struct session *session);
+void session_commit(struct session *session);
+void session_abort(struct session *session);
+void session_file(struct session *session);
+/* An edit, or a line of the batch. */
+void session_edit(struct session *session, const struct command *command);
+void session_clear(struct session *session, const struct command *command);
 /* Ends the batch and the lease of a conversation that is over. */
 void session_change_end(struct session *session);
 
-/* ---- session_look.c ---- */
-
-/* Executes `hello`, `capture` and `flight`. Returns false if the line is none of these. */
-bool session_look_words(struct session *session, const char *line, const struct words *words);
-/* Executes `show` and `help`. */
-void session_show(struct session *session, const char *line, const struct command *command);
-void session_help(struct session *session, const char *line, const struct command *command);
+/* session_look.c, probe.c */
+void session_hello(struct session *session);
+void session_capture(struct session *session);
+void session_flight(struct session *session);
+void session_show(struct session *session, const struct command *command);
+void session_help(struct session *session, const struct command *command);
+void session_probe(struct session *session, const struct command *command);
 /* Ends the capture, if there is one. */
 void session_capture_end(struct session *session);
 
-/* ---- session_push.c ---- */
-
-/* Executes `events` and `sample`. Returns false if the line is none of these. */
-bool session_push_words(struct session *session, const struct words *words);
+/* session_push.c */
+void session_events(struct session *session);
+void session_sample(struct session *session);
 void session_push_end(struct session *session);
-
-/* ---- probe.c ---- */
-
-void session_probe(struct session *session, const char *line, const struct command *command);
 
 #endif

@@ -287,8 +287,7 @@ static void socket_connect_problem(const char *path, int error, struct problem *
 	}
 }
 
-/* `flags`: SOCK_NONBLOCK, or 0. */
-static int connect_with(const char *path, int flags, struct problem *problem)
+int socket_connect(const char *path, struct problem *problem)
 {
 	struct timeval timeout = {.tv_sec = 5};
 	char usual[SOCKET_PATH_BYTES];
@@ -298,7 +297,7 @@ static int connect_with(const char *path, int flags, struct problem *problem)
 
 	if (result != 0)
 		return result;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
 		result = -errno;
 		problem_set(problem, -1, "%s: cannot create a socket: %s", path, strerror(-result));
@@ -323,14 +322,4 @@ static int connect_with(const char *path, int flags, struct problem *problem)
 		return -EPERM;
 	}
 	return fd;
-}
-
-int socket_connect(const char *path, struct problem *problem)
-{
-	return connect_with(path, 0, problem);
-}
-
-int socket_connect_at_once(const char *path, struct problem *problem)
-{
-	return connect_with(path, SOCK_NONBLOCK, problem);
 }

@@ -42,7 +42,5 @@ void socket_unlisten(struct socket_listener *listener);
 
 /* Connects. Returns a file descriptor, or -errno with a problem that says what to do next. */
 int socket_connect(const char *path, struct problem *problem);
-/* The same, but does not wait for a weir that stands still; the descriptor is non-blocking. */
-int socket_connect_at_once(const char *path, struct problem *problem);
 
 #endif

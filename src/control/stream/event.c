@@ -15,6 +15,7 @@
 #include "record/recording.h"
 #include "service/event_log.h"
 #include "show/json.h"
+#include "text/alloc_failure.h"
 
 #define SENTENCE_BYTES 1200
 #define HEAD_BYTES     120
@@ -274,20 +275,17 @@ void event_change(struct control *control, const struct event_change *change)
 	bool whole = strcmp(change->how, "load") == 0;
 	json_t *members = json_pack("{s:o,s:s}", "who", peer_json(change->who), "how", change->how);
 	json_t *list = json_array();
-	char whom[PEER_TEXT_BYTES], *text = NULL;
-	size_t text_n;
+	char whom[PEER_TEXT_BYTES];
 	uint32_t n = change->n_clouds;
-	FILE *out;
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
 	peer_text(change->who, whom);
-	out = open_memstream(&text, &text_n);
-	if (out != NULL) {
-		if (whole)
-			put_clouds(change, list, out);
-		else
-			n = put_lines(change, list, out);
-		fclose(out);
-	}
+	if (whole)
+		put_clouds(change, list, out);
+	else
+		n = put_lines(change, list, out);
+	printed_end(&text);
 	json_object_set_new(members, whole ? "clouds" : "lines", list);
 	json_object_set_new(members, whole ? "clouds_in_all" : "lines_in_all", json_integer(n));
 	if (change->lease != 0) {
@@ -296,6 +294,6 @@ void event_change(struct control *control, const struct event_change *change)
 		                    json_integer((json_int_t)change->lease_ns));
 	}
 	event_tell(control, RUN_LOG_INFO, "change", members, "%s by %s: %s", change->how, whom,
-	           text != NULL ? text : "");
-	free(text);
+	           text.bytes != NULL ? text.bytes : "");
+	free(text.bytes);
 }

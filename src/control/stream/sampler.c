@@ -9,6 +9,8 @@
 #include "engine/engine_report.h"
 #include "service/roll.h"
 #include "stream/sample_row.h"
+#include "text/alloc_failure.h"
+#include "text/array.h"
 
 #define BRIEFS 64
 
@@ -19,7 +21,7 @@ struct seen {
 struct block {
 	struct seen own;
 	struct seen *of_each;
-	uint32_t n;
+	size_t n;
 };
 
 struct seen_port {
@@ -137,20 +139,13 @@ static bool follow(struct sampler *sampler, const struct control *control)
 /* Returns where what was seen of the i-th cloud is stored; NULL if there is no memory. */
 static struct seen *seen_of(struct block *block, uint32_t i)
 {
-	struct seen *grown;
-	uint32_t room = block->n > 0 ? block->n : 64;
+	size_t room = block->n;
 
-	if (i < block->n)
-		return &block->of_each[i];
-	while (room <= i)
-		room *= 2;
-	grown = realloc(block->of_each, room * sizeof(*grown));
-	if (grown == NULL)
+	if (!array_fits(&block->of_each, &room, i + 1, sizeof(*block->of_each)))
 		return NULL;
-	memset(grown + block->n, 0, (room - block->n) * sizeof(*grown));
-	block->of_each = grown;
+	memset(block->of_each + block->n, 0, (room - block->n) * sizeof(*block->of_each));
 	block->n = room;
-	return &grown[i];
+	return &block->of_each[i];
 }
 
 static void take_brief(struct sampler *sampler, const struct cloud_brief *brief, bool many,
@@ -365,31 +360,18 @@ void sampler_step(struct sampler *sampler, struct control *control, uint64_t now
 	control_look_end(control);
 }
 
-static void put_text(const json_t *sample, struct output *output)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
-
-	if (out == NULL)
-		return;
-	sample_print(out, sample);
-	if (fclose(out) == 0)
-		output_append(output, text, n);
-	free(text);
-}
-
 void sampler_put(struct sampler *sampler, struct output *output)
 {
-	char *line = output->json ? json_dumps(sampler->ready, JSON_COMPACT) : NULL;
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
-	if (line != NULL) {
-		output_append(output, line, strlen(line));
-		output_append(output, "\n", 1);
-	} else if (!output->json) {
-		put_text(sampler->ready, output);
-	}
-	free(line);
+	if (output->json && json_dumpf(sampler->ready, out, JSON_COMPACT) == 0)
+		fputc('\n', out);
+	else if (!output->json)
+		sample_print(out, sampler->ready);
+	if (printed_end(&text) != NULL)
+		output_append(output, text.bytes, text.n);
+	free(text.bytes);
 	json_decref(sampler->ready);
 	sampler->ready = NULL;
 }

@@ -10,6 +10,7 @@
 #include "schedule/at.h"
 #include "schedule/every.h"
 #include "stream/event.h"
+#include "text/alloc_failure.h"
 #include "text/statement_text.h"
 
 #define BRIEFS 64
@@ -456,14 +457,11 @@ static void tell_point(struct control *control, const struct schedule_row *row, 
                        bool on, uint64_t points)
 {
 	const struct cloud_conf *cloud = (*control->scenario)->clouds[row->cloud];
-	char *line = NULL, more[48] = "";
-	size_t n;
-	FILE *out = open_memstream(&line, &n);
+	char more[48] = "", *line;
+	struct printed text;
 
-	if (out != NULL) {
-		statement_print(out, cloud->confs[row->conf]);
-		fclose(out);
-	}
+	statement_print(printed_begin(&text), cloud->confs[row->conf]);
+	line = printed_end(&text);
 	if (points > 1)
 		snprintf(more, sizeof(more), ", the last of %" PRIu64 " points", points);
 	event_tell(control, RUN_LOG_DEBUG, "schedule",

@@ -64,3 +64,31 @@ void alloc_failure_watch_json(void)
 {
 	json_set_alloc_funcs(json_allocate, free);
 }
+
+/* Loses what is printed; made before main(), so that it is there when memory is short. */
+static FILE *sink;
+
+__attribute__((constructor)) static void sink_make(void)
+{
+	sink = fopencookie(NULL, "w", (cookie_io_functions_t){.write = NULL});
+	if (sink == NULL)
+		abort();
+}
+
+FILE *printed_begin(struct printed *printed)
+{
+	printed->bytes = NULL;
+	printed->n = 0;
+	printed->out = open_memstream(&printed->bytes, &printed->n);
+	return printed->out != NULL ? printed->out : sink;
+}
+
+char *printed_end(struct printed *printed)
+{
+	if (printed->out != NULL && fclose(printed->out) == 0)
+		return printed->bytes;
+	alloc_failure_note();
+	free(printed->bytes);
+	printed->bytes = NULL;
+	return NULL;
+}

@@ -35,4 +35,21 @@ FILE *alloc_failure_stream(char **text, size_t *bytes);
 int alloc_failure_close(FILE *stream);
 void alloc_failure_watch_json(void);
 
+/* A text that is printed into memory:
+ *
+ *   FILE *out = printed_begin(&text);
+ *   ...
+ *   return printed_end(&text); */
+struct printed {
+	char *bytes;
+	size_t n;
+	FILE *out;
+};
+
+/* Returns a stream, never NULL: if there is no memory, it takes what is printed, and loses it. */
+FILE *printed_begin(struct printed *printed);
+/* Closes the stream. Returns the text, terminated by a 0, to be freed; NULL if there was no memory
+ * for all of it, which is noted. */
+char *printed_end(struct printed *printed);
+
 #endif

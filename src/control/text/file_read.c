@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "text/array.h"
 #include "text/word.h"
 
 static _Thread_local bool refused;
@@ -142,6 +144,30 @@ int file_read(const char *name, struct file **file, struct language_error *error
 	if (source != NULL)
 		return source->read(source, name, file, error);
 	return file_read_own(name, FILE_BYTES_MAX, file, error);
+}
+
+char *file_read_stream(FILE *in, size_t bytes_max, size_t *bytes)
+{
+	const size_t step = 64 * 1024;
+	size_t room = 0, n;
+	char *text = NULL;
+
+	*bytes = 0;
+	do {
+		if (!array_fits(&text, &room, *bytes + step + 1, 1))
+			goto err_free;
+		n = fread(text + *bytes, 1, step, in);
+		*bytes += n;
+	} while (n > 0 && *bytes <= bytes_max);
+	if (*bytes > bytes_max)
+		errno = EFBIG;
+	if (ferror(in) || *bytes > bytes_max)
+		goto err_free;
+	text[*bytes] = '\0';
+	return text;
+err_free:
+	free(text);
+	return NULL;
 }
 
 /* Gets the folder of a file, ending with a slash, or "" if `path` has no folder. */

@@ -15,6 +15,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "scenario/file.h"
 #include "text/language_error.h"
@@ -54,6 +55,10 @@ int file_read_own(const char *name, uint64_t bytes_max, struct file **file,
 /* Reads from a descriptor likewise. The caller keeps the descriptor; its file offset is ignored. */
 int file_read_open(int fd, const char *name, uint64_t bytes_max, struct file **file,
                    struct language_error *error);
+
+/* Reads a stream to its end: a file or a pipe. Returns a text, ended by a 0 that `*bytes` does not
+ * count, to be freed; NULL with errno, which is EFBIG if it has more than `bytes_max`. */
+char *file_read_stream(FILE *in, size_t bytes_max, size_t *bytes);
 
 /*
  * Files that a scenario file names: a relative name is looked up beside the scenario file first,

@@ -12,30 +12,31 @@
 #include "text/statement_text.h"
 #include "text/value.h"
 
-/* Returns the place of the next separator from `at` on, or the end of the words. */
-static uint32_t part_end(const struct words *words, uint32_t at, const char *separator)
-{
-	while (at < words->n && !words_is(words, at, separator))
-		at++;
-	return at;
-}
+/* Parses the part of a line from word `at` to part->n, as the next of a list. */
+typedef int part_take(void *list, const struct words *part, uint32_t at,
+                      struct language_error *error);
 
-/* Returns a copy of the words that ends before word `end`, or NULL with error if there is no
- * memory. The texts still belong to `words`. */
-static struct words *words_until(const struct words *words, uint32_t end,
-                                 struct language_error *error)
+/* Parses the words from `at` on, in parts with a separator between. The texts of a part belong to
+ * `words`. */
+static int parse_parts(const struct words *words, uint32_t at, const char *separator,
+                       part_take *take, void *list, struct language_error *error)
 {
 	struct words *part = malloc(sizeof(*part));
+	int result = 0;
 
-	if (part == NULL) {
-		language_error_set(error, ERROR_NO_MEMORY, "no memory for a line");
-		return NULL;
+	if (part == NULL)
+		return language_error_set(error, ERROR_NO_MEMORY, "no memory for a line");
+	for (uint32_t end = at; result == 0 && at <= words->n; at = ++end) {
+		while (end < words->n && !words_is(words, end, separator))
+			end++;
+		memcpy(part, words, sizeof(*part));
+		part->n = end;
+		if (end < words->n)
+			part->end_column = words->word[end].column;
+		result = take(list, part, at, error);
 	}
-	memcpy(part, words, sizeof(*part));
-	part->n = end;
-	if (end < words->n)
-		part->end_column = words->word[end].column;
-	return part;
+	free(part);
+	return result;
 }
 
 /* ---- orders ---- */
@@ -120,57 +121,40 @@ static int parse_order(const struct words *part, uint32_t at, struct order *orde
 	                         SHOWN(part->word[at + no + 1].text), part->word[at + no].text);
 }
 
-static int add_order(struct orders *orders, const struct words *words, uint32_t at, uint32_t end,
-                     struct language_error *error)
+static int take_order(void *list, const struct words *part, uint32_t at,
+                      struct language_error *error)
 {
+	struct orders *orders = list;
 	struct order *order = &orders->order[orders->n];
-	struct words *part = words_until(words, end, error);
 	int result;
 
-	if (part == NULL)
-		return -ENOMEM;
+	if (orders->n == ORDERS_MAX)
+		return language_error_at(error, words_column(part, at), ERROR_TOO_LONG,
+		                         "at most %d statements change at once", ORDERS_MAX);
 	result = parse_order(part, at, order, error);
-	free(part);
-	if (result != 0)
-		return result;
-	for (uint32_t i = 0; i < orders->n; i++) {
+	for (uint32_t i = 0; i < orders->n && result == 0; i++) {
 		if (strcmp(orders->order[i].name, order->name) != 0)
 			continue;
 		conf_free(order->conf);
-		return language_error_at(error, words->word[at].column, ERROR_DUPLICATE_WORD,
-		                         "`%s` was given already; give it once", order->name);
+		result = language_error_at(error, part->word[at].column, ERROR_DUPLICATE_WORD,
+		                           "`%s` was given already; give it once", order->name);
 	}
-	orders->n++;
-	return 0;
+	orders->n += result == 0;
+	return result;
 }
 
 int orders_parse(const struct words *words, uint32_t at, struct orders *orders,
                  struct language_error *error)
 {
-	uint32_t end;
 	int result;
 
-	*orders = (struct orders){0};
-	orders->order = calloc(ORDERS_MAX, sizeof(*orders->order));
+	*orders = (struct orders){.order = calloc(ORDERS_MAX, sizeof(*orders->order))};
 	if (orders->order == NULL)
 		return language_error_set(error, ERROR_NO_MEMORY, "no memory for a statement");
-	for (;; at = end + 1) {
-		end = part_end(words, at, "and");
-		if (orders->n == ORDERS_MAX) {
-			error->column = words_column(words, at);
-			result = language_error_set(error, ERROR_TOO_LONG,
-			                            "at most %d statements change at once",
-			                            ORDERS_MAX);
-		} else {
-			result = add_order(orders, words, at, end, error);
-		}
-		if (result != 0) {
-			orders_clear(orders);
-			return result;
-		}
-		if (end == words->n)
-			return 0;
-	}
+	result = parse_parts(words, at, "and", take_order, orders, error);
+	if (result != 0)
+		orders_clear(orders);
+	return result;
 }
 
 void orders_print(FILE *out, const struct orders *orders)
@@ -259,9 +243,16 @@ static int parse_to(const struct words *words, uint32_t *at, struct state *state
 	return 0;
 }
 
-static int parse_state(const struct words *part, uint32_t at, struct state *state,
-                       struct language_error *error)
+static int take_state(void *list, const struct words *part, uint32_t at,
+                      struct language_error *error)
 {
+	struct states *states = list;
+	struct state *state = &states->state[states->n];
+	int result = 0;
+
+	if (states->n == STATES_MAX)
+		return language_error_at(error, words_column(part, at), ERROR_TOO_LONG,
+		                         "there are at most %d states", STATES_MAX);
 	if (parse_name(part, at, state->name, error) != 0 ||
 	    parse_mean(part, at + 1, state, error) != 0)
 		return -EINVAL;
@@ -271,19 +262,8 @@ static int parse_state(const struct words *part, uint32_t at, struct state *stat
 		if (parse_to(part, &at, state, error) != 0)
 			return -EINVAL;
 	}
-	return at < part->n ? orders_parse(part, at, &state->orders, error) : 0;
-}
-
-static int add_state(struct states *states, const struct words *words, uint32_t at, uint32_t end,
-                     struct language_error *error)
-{
-	struct words *part = words_until(words, end, error);
-	int result;
-
-	if (part == NULL)
-		return -ENOMEM;
-	result = parse_state(part, at, &states->state[states->n], error);
-	free(part);
+	if (at < part->n)
+		result = orders_parse(part, at, &state->orders, error);
 	states->n += result == 0;
 	return result;
 }
@@ -291,29 +271,15 @@ static int add_state(struct states *states, const struct words *words, uint32_t 
 int states_parse(const struct words *words, uint32_t at, struct states *states,
                  struct language_error *error)
 {
-	uint32_t end;
 	int result;
 
-	*states = (struct states){0};
-	states->state = calloc(STATES_MAX, sizeof(*states->state));
+	*states = (struct states){.state = calloc(STATES_MAX, sizeof(*states->state))};
 	if (states->state == NULL)
 		return language_error_set(error, ERROR_NO_MEMORY, "no memory for a state");
-	for (;; at = end + 1) {
-		end = part_end(words, at, "then");
-		if (states->n == STATES_MAX) {
-			error->column = words_column(words, at);
-			result = language_error_set(error, ERROR_TOO_LONG,
-			                            "there are at most %d states", STATES_MAX);
-		} else {
-			result = add_state(states, words, at, end, error);
-		}
-		if (result != 0) {
-			states_clear(states);
-			return result;
-		}
-		if (end == words->n)
-			return 0;
-	}
+	result = parse_parts(words, at, "then", take_state, states, error);
+	if (result != 0)
+		states_clear(states);
+	return result;
 }
 
 /* Prints the name of a state, quoted if the parser would take it for `then` or a statement. */

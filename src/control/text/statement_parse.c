@@ -7,6 +7,7 @@
 #include "scenario/scenario.h"
 #include "scenario/statement.h"
 #include "statements.h"
+#include "text/alloc_failure.h"
 #include "text/foreign_word.h"
 #include "text/language_error.h"
 #include "text/orders_text.h"
@@ -236,24 +237,17 @@ static int missing(struct parser *p, const struct field *field, bool value_only,
 {
 	const struct value_units units = value_units(field);
 	const char *whose = value_only ? field->name : p->conf->statement->name;
-	char *kind = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&kind, &bytes);
+	struct printed kind;
 
-	if (out == NULL)
+	value_print_kind(printed_begin(&kind), field);
+	if (printed_end(&kind) == NULL)
 		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a message");
-	value_print_kind(out, field);
-	if (fclose(out) != 0) {
-		free(kind);
-		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a message");
-	}
 	p->error->column = column;
 	language_error_set(p->error, ERROR_MISSING_WORD, "`%s` needs %s%s%s %s%s%s%s", whose,
 	                   value_only ? "a value" : "`", value_only ? "" : field->name,
-	                   value_only ? ":" : "`:", kind == NULL ? "" : kind,
-	                   units.written[0] ? " (" : "", units.written,
-	                   units.written[0] ? ")" : "");
-	free(kind);
+	                   value_only ? ":" : "`:", kind.bytes, units.written[0] ? " (" : "",
+	                   units.written, units.written[0] ? ")" : "");
+	free(kind.bytes);
 	return -EINVAL;
 }
 
@@ -262,12 +256,10 @@ static int missing(struct parser *p, const struct field *field, bool value_only,
 static int parse_rest(struct parser *p, const struct field *field)
 {
 	uint32_t column = p->words->word[p->at].column;
-	char *text = NULL, **member = (char **)((char *)p->conf + field->offset);
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
+	char **member = (char **)((char *)p->conf + field->offset);
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
-	if (out == NULL)
-		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a text");
 	for (uint32_t first = p->at; p->at < p->words->n; p->at++) {
 		const struct word *word = &p->words->word[p->at];
 
@@ -279,12 +271,10 @@ static int parse_rest(struct parser *p, const struct field *field)
 		else
 			word_print(out, word->text, word->quoted);
 	}
-	if (fclose(out) != 0) {
-		free(text);
+	if (printed_end(&text) == NULL)
 		return language_error_set(p->error, ERROR_NO_MEMORY, "no memory for a text");
-	}
 	free(*member);
-	*member = text;
+	*member = text.bytes;
 	give(p, field, column);
 	return 0;
 }

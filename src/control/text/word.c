@@ -261,12 +261,9 @@ static int words_without(int argc, char *const *argv, const char *const *without
 char *command_line_text(const char *command, int argc, char *const *argv,
                         const char *const *without)
 {
-	char *text = NULL;
-	size_t n;
-	FILE *out = alloc_failure_stream(&text, &n);
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
-	if (!out)
-		return NULL;
 	fprintf(out, "weir %s", command);
 	for (int i = 1; i < argc;) {
 		int skipped = words_without(argc - i, argv + i, without);
@@ -277,6 +274,5 @@ char *command_line_text(const char *command, int argc, char *const *argv,
 		}
 		i += skipped;
 	}
-	alloc_failure_close(out);
-	return text;
+	return printed_end(&text);
 }

@@ -25,31 +25,16 @@ void top_feed_end(struct top_feed *feed)
 }
 
 /* Determines which weir it is connected to. */
-static int feed_greet(struct top_feed *feed)
+static bool feed_greet(struct top_feed *feed)
 {
-	struct ctl_answer answer;
-	const char *run;
-	int result = ctl_link_ask(&feed->link, "json on", &answer);
+	json_t *hello =
+	        ctl_link_greet(&feed->link, NULL, "weir top", feed->said, sizeof(feed->said));
+	const char *run = json_string_value(json_object_get(hello, "run"));
 
-	if (result != 0)
-		return result;
-	if (!answer.ok) /* e.g. too many clients are connected */
-		snprintf(feed->said, sizeof(feed->said), "%s", answer.error);
-	result = answer.ok ? 0 : -EBUSY;
-	ctl_answer_release(&answer);
-	if (result == 0)
-		result = ctl_link_ask(&feed->link, "hello", &answer);
-	if (result != 0)
-		return result;
+	if (hello == NULL)
+		return false;
 	json_decref(feed->hello);
-	feed->hello = json_loads(answer.body, 0, NULL);
-	ctl_answer_release(&answer);
-	run = json_string_value(json_object_get(feed->hello, "run"));
-	if (run == NULL || json_integer_value(json_object_get(feed->hello, "protocol")) != 1) {
-		snprintf(feed->said, sizeof(feed->said),
-		         "this weir speaks another protocol; use the weir top that came with it");
-		return -EPROTO;
-	}
+	feed->hello = hello;
 	if (strcmp(run, feed->run) != 0) {
 		snprintf(feed->said, sizeof(feed->said), "%s",
 		         feed->run[0] ? "weir was restarted: all counters begin at 0" : "");
@@ -58,7 +43,7 @@ static int feed_greet(struct top_feed *feed)
 	} else {
 		snprintf(feed->said, sizeof(feed->said), "connected again");
 	}
-	return 0;
+	return true;
 }
 
 static int feed_subscribe(struct top_feed *feed)
@@ -89,10 +74,7 @@ int top_feed_connect(struct top_feed *feed, uint64_t now_ms)
 		         problem.text);
 		return result;
 	}
-	snprintf(feed->said, sizeof(feed->said), "weir does not answer");
-	result = feed_greet(feed);
-	if (result == 0)
-		result = feed_subscribe(feed);
+	result = feed_greet(feed) ? feed_subscribe(feed) : -EPROTO;
 	feed->up = result == 0;
 	if (feed->up)
 		ctl_link_patience(&feed->link, PATIENCE_S);
