@@ -9,11 +9,12 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 
+from .._command import CommandError
 from . import folder, merge, output, verdict
 from .campaign import Arguments, Campaign
 from .experiment import Experiment
 from .jobs import Pool, first_error
-from .process import LabError, Weir
+from .process import Weir
 
 
 def arguments_of(words: Sequence[str]) -> Arguments:
@@ -48,7 +49,7 @@ def main(words: Sequence[str]) -> int:
     try:
         with Weir(os.environ["WEIR"]) as weir:
             return _command(arguments, campaigns, weir)
-    except LabError as error:
+    except CommandError as error:
         print(f"weir lab: {error}", file=sys.stderr)
         return 2 if error.wrong else 1
     finally:
@@ -106,9 +107,9 @@ def choose(arguments: Arguments, campaigns: list[Campaign], weir: Weir) -> None:
             campaigns.append(Campaign(experiment, arguments, figure=what))
     if not campaigns:
         nearest = weir.nearest(what, [experiment.name for experiment in all_of_them])
-        raise LabError(f"there is no experiment, row, figure or file `{what:.60}`; "
-                       + (f"did you mean `{nearest}`? " if nearest else "")
-                       + "`weir lab list` names them")
+        raise CommandError(f"there is no experiment, row, figure or file `{what:.60}`; "
+                           + (f"did you mean `{nearest}`? " if nearest else "")
+                           + "`weir lab list` names them")
     for campaign in campaigns:
         campaign.take_sets(weir)
         campaign.make(weir)
@@ -143,9 +144,9 @@ def _json(campaign: Campaign) -> str:
 # ---- running ----
 
 def run(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir,
-        stopped: Callable[[], bool] = lambda: False) -> LabError | None:
+        stopped: Callable[[], bool] = lambda: False) -> CommandError | None:
     """Runs the campaigns, and writes the folder. Returns the error of the first run that failed;
-    the others have been run. If it is stopped, writes what is finished, and raises LabError."""
+    the others have been run. If it is stopped, writes what is finished, and raises CommandError."""
     failed = None
     with Pool(weir, arguments.jobs) as pool:
         for index, campaign in enumerate(campaigns):
@@ -167,17 +168,17 @@ def run(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir,
 
 
 def _run_until_stopped(arguments: Arguments, campaigns: Sequence[Campaign],
-                       weir: Weir) -> LabError | None:
+                       weir: Weir) -> CommandError | None:
     signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: signals.append(number))
     return run(arguments, campaigns, weir, lambda: bool(signals))
 
 
-def _interrupted(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir) -> LabError:
+def _interrupted(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir) -> CommandError:
     done, n = verdict.done(campaigns)
     text = f"interrupted after {done} of {n} runs"
     if arguments.out is not None:
         folder.write(arguments.out, campaigns, weir)
         text += f", which are in {arguments.out:.200}; --continue runs the rest"
-    return LabError(text, wrong=False)
+    return CommandError(text, wrong=False)
