@@ -313,25 +313,6 @@ void doctor_print_late(FILE *out, const char *indent, const struct doctor *docto
 	}
 }
 
-static const char *mark(enum doctor_state state)
-{
-	return state == DOCTOR_GOOD ? "good" : state == DOCTOR_COSTS ? "COSTS" : "-";
-}
-
-void doctor_print_findings(FILE *out, const struct doctor *doctor)
-{
-	for (uint32_t i = 0; i < doctor->n; i++) {
-		const struct finding *finding = &doctor->findings[i];
-
-		fprintf(out, "  %-5s  %-22s %s\n", mark(finding->state), finding->subject,
-		        finding->what);
-		if (finding->cost[0])
-			fprintf(out, "  %-5s  %-22s costs: %s\n", "", "", finding->cost);
-		if (finding->remedy[0])
-			fprintf(out, "  %-5s  %-22s remedy: %s\n", "", "", finding->remedy);
-	}
-}
-
 json_t *doctor_json(const struct doctor *doctor)
 {
 	static const char *const states[] = {"good", "costs", "unknown"};
