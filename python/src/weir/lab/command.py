@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir lab`: runs the papers' experiments again. The program reads the command line, and calls
-main() with its words (src/control/lab/lab_command.c)."""
+"""`weir lab`: runs the papers' experiments again, behind the command line that the program itself
+has checked (src/control/lab/lab_command.c)."""
 
 from __future__ import annotations
 
+import getopt
 import os
 import signal
 import sys
@@ -16,29 +17,28 @@ from .experiment import Experiment
 from .jobs import Pool, first_error
 from .process import Weir
 
+JOBS_MAX = 256  # as the program has it
+
 
 def arguments_of(words: Sequence[str]) -> Arguments:
-    """Returns the arguments. Options are whole, and each has its value behind `=`."""
-    arguments = Arguments()
-    at = words.index("--=")
-    for word in words[:at]:
-        option, _, value = word.removeprefix("--").partition("=")
-        if option in ("seeds", "seed", "jobs"):
-            setattr(arguments, option, int(value))
-        elif option == "set":
+    options, (verb, *rest) = getopt.gnu_getopt([*words], "j", [
+        "seeds=", "seed=", "set=", "case=", "no-figures", "alone", "jobs=", "out=", "continue",
+        "trace=", "pcap=", "json"])
+    arguments = Arguments(verb=verb, what=rest[0] if rest else "", folders=rest)
+    arguments.jobs = min(max(1, os.sysconf("SC_NPROCESSORS_ONLN")), JOBS_MAX)
+    for option, value in options:
+        name = option.lstrip("-")
+        if name in ("seeds", "seed", "jobs"):
+            setattr(arguments, name, int(value))
+        elif name == "set":
             name, _, value = value.partition("=")
             arguments.set = [*arguments.set, (name, value)]
-        elif option in ("alone", "json"):
-            setattr(arguments, option, True)
-        elif option == "no-figures":
+        elif name == "no-figures":
             arguments.figures = False
-        elif option == "continue":
-            arguments.resume = True
-        else:  # case, out, trace, pcap
-            setattr(arguments, option, value)
-    arguments.verb, *rest = words[at + 1:]
-    arguments.what = rest[0] if rest else ""
-    arguments.folders = rest
+        elif name in ("case", "out", "trace", "pcap"):
+            setattr(arguments, name, value)
+        else:
+            setattr(arguments, {"j": "json", "continue": "resume"}.get(name, name), True)
     return arguments
 
 
