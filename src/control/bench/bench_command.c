@@ -51,7 +51,7 @@ static const struct python_command in_python = {
         .unable = 1,
 };
 
-static bool is_python(const struct bench_arguments *arguments)
+static bool needs_python(const struct bench_arguments *arguments)
 {
 	return !arguments->json || arguments->html || arguments->compare;
 }
@@ -83,7 +83,7 @@ static int check_ahead(const struct bench *bench, struct problem *problem)
 		        "rfc2544 measures between two ports, but %s has %u: use a scenario "
 		        "with two ports, or name only the other parts",
 		        arguments->config, bench->scenario->n_ports);
-	if (is_python(arguments) && python_run(&in_python, NULL, 1, ready) != 0)
+	if (needs_python(arguments) && python_run(&in_python, NULL, 1, ready) != 0)
 		return problem_set(problem, -1, "nothing was measured");
 	if (!arguments->html)
 		return 0;
@@ -220,7 +220,7 @@ static int show(struct bench *bench)
 		fprintf(stderr, "weir bench: cannot write: %s\n", strerror(errno));
 		return 1;
 	}
-	if (is_python(arguments)) {
+	if (needs_python(arguments)) {
 		given = json_pack("{s:O,s:b,s:b,s:O?,s:O?,s:f}", "document", bench->document,
 		                  "print", !arguments->json && !bench->after, "json",
 		                  arguments->json, "before", bench->before, "after", bench->after,
