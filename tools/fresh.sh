@@ -43,7 +43,7 @@ list_files() {
 # Prints the packages of others that weir depends on.
 needed() {
 	dpkg-deb -f "$folder"/weir_*.deb Depends | tr ',' '\n' |
-		sed 's/(.*//; s/|.*//; s/:any//; s/weir-common//' | xargs
+		sed 's/(.*//; s/|.*//; s/:any//; s/weir-common//; s/python3-weir//' | xargs
 }
 
 completes() {

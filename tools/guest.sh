@@ -5,7 +5,8 @@
 #
 #   debootstrap --include=systemd,systemd-sysv,iproute2,iputils-ping,procps,python3,apparmor,\
 #   linux-image-amd64 bookworm g
-#   cp weir_*.deb weir-common_*.deb g && chroot g sh -c 'apt-get install -y /weir*.deb'
+#   cp weir_*.deb weir-common_*.deb python3-weir_*.deb g
+#   chroot g sh -c 'apt-get install -y /*.deb'
 #   tools/guest.sh g python3 tests/service/service.py
 #   tools/guest.sh g python3 tests/service/nic.py
 #

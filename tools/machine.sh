@@ -4,7 +4,8 @@
 # down:
 #
 #   debootstrap --include=systemd,systemd-sysv,iproute2,iputils-ping,procps,python3 bookworm m
-#   cp weir_*.deb weir-common_*.deb m && chroot m sh -c 'apt-get install -y /weir*.deb'
+#   cp weir_*.deb weir-common_*.deb python3-weir_*.deb m
+#   chroot m sh -c 'apt-get install -y /*.deb'
 #   tools/machine.sh m python3 tests/service/service.py --minutes 60
 #
 # The command starts in the source tree, which is at /weir there. Needs root and systemd-nspawn

@@ -11,12 +11,13 @@ import sys
 
 import pytest
 
+from weir._command import CommandError, Process
 from weir.errors import Failed
 from weir.lab import Study, campaign, command, expression, folder, merge
 from weir.lab.campaign import Arguments, Campaign
 from weir.lab.experiment import Experiment
 from weir.lab.jobs import Pool
-from weir.lab.process import LabError, Process, Weir
+from weir.lab.process import Weir
 
 GOOD = """title A title
 set flows 3
@@ -74,7 +75,7 @@ def test_cases_give_parameters_other_values(weir):
     ("".join(f"case c{i}\nend\n" for i in range(33)), "e:65: more than 32 cases"),
 ])
 def test_what_is_wrong_is_said_with_its_line(weir, text, message):
-    with pytest.raises(LabError) as error:
+    with pytest.raises(CommandError) as error:
         read(text, weir)
     assert str(error.value) == message and error.value.wrong
 
@@ -89,13 +90,13 @@ def test_lines_that_cannot_be_split_are_said_with_the_file(weir, tmp_path, monke
                                                            message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.lab").write_bytes(text)
-    with Weir(weir.program) as here, pytest.raises(LabError) as error:
+    with Weir(weir.program) as here, pytest.raises(CommandError) as error:
         here.read(path="mine.lab")
     assert str(error.value).startswith(message)
 
 
 def test_a_file_that_is_not_there_is_said(weir):
-    with pytest.raises(LabError, match="the file `/none.lab` cannot be read: No such file"):
+    with pytest.raises(CommandError, match="the file `/none.lab` cannot be read: No such file"):
         weir.read(path="/none.lab")
 
 
@@ -112,7 +113,7 @@ def test_a_point_that_cannot_be_built_is_said_with_its_line(weir, line, message)
     if message is None:
         made.make(weir)
         return
-    with pytest.raises(LabError) as error:
+    with pytest.raises(CommandError) as error:
         made.make(weir)
     assert str(error.value).startswith(message) and error.value.wrong
 
@@ -170,7 +171,7 @@ def results_of(experiment, *parameters):
 def test_a_merge_says_which_parameter_of_a_run_is_wrong(weir, tmp_path, given, message):
     experiment = read(GOOD, weir)
     (tmp_path / "results.json").write_text(results_of(experiment, {"flows": "20"}, given))
-    with pytest.raises(LabError) as error:
+    with pytest.raises(CommandError) as error:
         merge.campaigns([experiment], Arguments(folders=[str(tmp_path)]), weir)
     assert str(error.value) == message
 
@@ -187,7 +188,7 @@ def test_a_merge_says_which_parameter_of_a_run_is_wrong(weir, tmp_path, given, m
 def test_a_merge_refuses_what_weir_lab_did_not_write(weir, tmp_path, text, message):
     experiment = read(GOOD, weir)
     (tmp_path / "results.json").write_text(text.replace("DIGEST", experiment.digest))
-    with pytest.raises(LabError, match=message):
+    with pytest.raises(CommandError, match=message):
         merge.campaigns([experiment], Arguments(folders=[str(tmp_path)]), weir)
 
 
@@ -207,15 +208,16 @@ def test_a_process_that_ends_is_replaced_for_questions_and_not_for_runs(program)
 
 
 def test_a_process_ends_with_the_one_that_started_it(program):
-    code = ("import sys; from weir.lab.process import Process; "
-            "print(Process(sys.argv[1])._popen.pid, flush=True); import os; os._exit(0)")
-    done = subprocess.run([sys.executable, "-c", code, program], stdout=subprocess.PIPE, text=True,
-                          check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    code = ("import sys; from weir._command import Process; "
+            "print(Process(*sys.argv[1:])._popen.pid, flush=True); import os; os._exit(0)")
+    done = subprocess.run([sys.executable, "-c", code, program, "lab", "answer"],
+                          stdout=subprocess.PIPE, text=True, check=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     pid = int(done.stdout)
     for _ in range(1000):
         if not os.path.exists(f"/proc/{pid}") or "Z" in open(f"/proc/{pid}/stat").read().split()[2]:
             return
-        Process(program).end()  # takes a while
+        Process(program, "lab", "answer").end()  # takes a while
     pytest.fail("it has not ended")
 
 
@@ -224,7 +226,7 @@ def test_a_process_ends_with_the_one_that_started_it(program):
     ({"ask": "table", "columns": ""}, "1 to 32 columns"),
     ({"ask": "point"}, "e: parameter duration"), ({"ask": "point", "lines": [[7, None]]}, "e:7: ")])
 def test_a_question_that_is_none_is_answered_and_the_next_one_is_too(weir, question, message):
-    with pytest.raises(LabError, match=message):
+    with pytest.raises(CommandError, match=message):
         weir.check(question, "e")
     assert weir.nearest("x", []) is None
     assert weir.table("lr", [["a", "b"], ["cc"]]) == "  a   b\n"

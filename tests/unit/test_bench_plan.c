@@ -15,13 +15,12 @@
 #include "measure/bench_cost.h"
 #include "measure/bench_tester.h"
 #include "runner/group.h"
-#include "text/table.h"
 
 #define DEVICE "net_ring_of_the_test"
 
 /* The functions that fail, and their errors. */
 static struct {
-	bool copy, device, table;
+	bool copy, device;
 	int cost[8]; /* the result of each measurement */
 	uint32_t costs;
 	const char *because;
@@ -38,8 +37,6 @@ int __wrap_bench_rig_open(struct bench_rig *rig, const struct bench_setup *setup
 int __wrap_bench_cost_measure(const struct bench_setup *setup,
                               const struct bench_conditions *conditions, struct bench_cost *cost,
                               struct problem *problem);
-struct table *__real_table_make(const char *columns);
-struct table *__wrap_table_make(const char *columns);
 
 struct scenario *__wrap_scenario_copy(const struct scenario *scenario)
 {
@@ -86,11 +83,6 @@ int __wrap_bench_cost_measure(const struct bench_setup *setup,
 	if (fails.cost[fails.costs] < 0)
 		problem_set(problem, -1, "%s", fails.because);
 	return fails.cost[fails.costs++];
-}
-
-struct table *__wrap_table_make(const char *columns)
-{
-	return fails.table ? NULL : __real_table_make(columns);
 }
 
 static struct bench_arguments arguments;
@@ -194,26 +186,6 @@ static void rfc2544_without_memory_for_the_scenario_says_so(void **state)
 	scenario_free(scenario);
 }
 
-/* ---- compare ---- */
-
-static void a_comparison_that_cannot_be_printed_is_an_error(void **state)
-{
-	json_t *document = json_pack("{s:[]}", "rows");
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-
-	(void)state;
-	assert_non_null(out);
-	memset(&fails, 0, sizeof(fails));
-	assert_int_equal(bench_compare_print(out, document, document, 0.25), 0);
-	fails.table = true;
-	assert_int_equal(bench_compare_print(out, document, document, 0.25), -ENOMEM);
-	fclose(out);
-	free(text);
-	json_decref(document);
-}
-
 GROUP(bench_plan)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,7 +193,6 @@ GROUP(bench_plan)
 	        cmocka_unit_test(an_interruption_ends_clouds_with_the_rows_so_far),
 	        cmocka_unit_test(clouds_that_a_machine_cannot_carry_are_a_remark),
 	        cmocka_unit_test(rfc2544_without_memory_for_the_scenario_says_so),
-	        cmocka_unit_test(a_comparison_that_cannot_be_printed_is_an_error),
 	};
 
 	return cmocka_run_group_tests_name("bench_plan", tests, NULL, NULL);

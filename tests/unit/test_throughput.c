@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "replay/samples.h"
+#include "replay/replay_command.h"
 #include "runner/group.h"
 
 #define START (5 * SIMTIME_S)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `weir bench` in three steps: a command line says what to measure; a plan measures it, part by
- * part, into a document; the document is printed, drawn, or compared with another one.
+ * part, into a document; the package python/src/weir/bench prints the document, draws it, or
+ * compares it with another one.
  *
  * Thread: control.
  */
@@ -223,8 +224,8 @@ int bench_changes_end_live(struct bench_changes *changes, struct bench_live *liv
 /*
  * ---- the document: {"machine":{...},"rows":[...],"remarks":[...]} ----
  *
- * Code that prints, draws or compares results works on the document, so that what it shows is what
- * the file of -j says. Every row has `part`. Keys by part: docs/bench.md.
+ * What prints, draws or compares results has the document alone, so that what it shows is what the
+ * file of -j says. Every row has `part`. Keys by part: docs/bench.md.
  *
  * Ownership: new references, the caller's. Functions return NULL if there is no memory.
  */
@@ -256,48 +257,6 @@ const json_t *bench_next(const json_t *rows, const char *part, size_t *at);
 double bench_number(const json_t *row, const char *key);
 const char *bench_text(const json_t *row, const char *key); /* "" if it is missing */
 bool bench_is(const json_t *row, const char *part);
-/* Returns true if a row with a burst shows only that longer ones might pass, too. */
-bool bench_burst_is_least(const json_t *row);
-
-/* Prints the whole document as tables for people. */
-void bench_table_print(FILE *out, const json_t *document);
-/* Writes a page with charts and the tables to `path`, which appears when the page is complete.
- * Returns 0, or -errno with `problem` set. */
-int bench_report_write(const char *path, const json_t *document, struct problem *problem);
-
-/*
- * ---- the comparison of two documents: which figures got worse ----
- *
- * Only ratios are judged, because only they mean the same on two days and two machines: of `cost`
- * the ratio to the ceiling, of `depth` and `clouds` the cost relative to the first row of the part.
- * All other figures are not compared.
- *
- * A row is worse if its median is worse by more than the bound, and the ranges of its runs do not
- * overlap the old ones. For `depth` and `clouds`, the range is that of the rate, scaled to the
- * ratio.
- */
-
-enum bench_verdict { BENCH_SAME, BENCH_BETTER, BENCH_WORSE, BENCH_GONE, BENCH_NEW };
-
-/* A ratio with the range of its runs; higher is better. */
-struct bench_ratio {
-	double median, min, max;
-};
-
-struct bench_comparison {
-	char name[160];
-	struct bench_ratio before, after;
-	enum bench_verdict verdict;
-};
-
-/* Gets the name and the ratio of a row that is judged. Returns false if the row has none. */
-bool bench_compare_figure(const json_t *row, char name[160], struct bench_ratio *ratio);
-/* Fills in up to `room` comparisons. Returns their number. */
-size_t bench_compare(const json_t *before, const json_t *after, double bound,
-                     struct bench_comparison *comparisons, size_t room);
-/* Prints the comparisons, and conditions that are not the same. Returns how many figures are worse,
- * or -ENOMEM if nothing is printed. */
-int bench_compare_print(FILE *out, const json_t *before, const json_t *after, double bound);
 
 /*
  * The scenarios that `weir bench` measures, in the scenario language.

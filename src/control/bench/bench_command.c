@@ -22,6 +22,7 @@
 #include "machine/eal.h"
 #include "machine/pool.h"
 #include "port/port.h"
+#include "python/python.h"
 #include "random/draw.h"
 #include "show/doctor.h"
 
@@ -41,6 +42,20 @@ struct bench {
 	json_t *before, *after; /* compare: the earlier document, and a later one or NULL */
 };
 
+/* Tables, pages and comparisons. */
+static const struct python_command in_python = {
+        .command = "bench",
+        .module = "weir.bench.command",
+        .needs = "",
+        .get = "apt install python3-weir, or pip install ./python in weir's sources; -j needs none",
+        .unable = 1,
+};
+
+static bool needs_python(const struct bench_arguments *arguments)
+{
+	return !arguments->json || arguments->html || arguments->compare;
+}
+
 static void say(const char *text)
 {
 	fprintf(stderr, "weir bench: %s\n", text);
@@ -52,6 +67,7 @@ static int check_ahead(const struct bench *bench, struct problem *problem)
 	const struct bench_arguments *arguments = &bench->arguments;
 	const struct sched_param param = {.sched_priority = (int)arguments->priority};
 	const struct sched_param normal = {.sched_priority = 0};
+	char *ready[] = {(char *)(uintptr_t) "--ready"};
 	struct atomic_file *atomic_file;
 
 	if (arguments->priority > 0 && sched_setscheduler(0, SCHED_FIFO, &param) < 0) {
@@ -67,6 +83,8 @@ static int check_ahead(const struct bench *bench, struct problem *problem)
 		        "rfc2544 measures between two ports, but %s has %u: use a scenario "
 		        "with two ports, or name only the other parts",
 		        arguments->config, bench->scenario->n_ports);
+	if (needs_python(arguments) && python_run(&in_python, NULL, 1, ready) != 0)
+		return problem_set(problem, -1, "nothing was measured");
 	if (!arguments->html)
 		return 0;
 	if (atomic_file_open(arguments->html, &atomic_file, problem) < 0)
@@ -165,7 +183,8 @@ static int run(struct bench *bench)
 	return status;
 }
 
-static void print_figures(struct bench *bench)
+/* Adds what is known when the measurement is over. */
+static void complete_document(struct bench *bench)
 {
 	struct doctor doctor = {.n = 0};
 	struct clock clock;
@@ -179,43 +198,37 @@ static void print_figures(struct bench *bench)
 		               memory_plan_huge_mib(bench->scenario), &doctor);
 		json_object_set_new(bench->document, "doctor", doctor_json(&doctor));
 	}
-	if (bench->arguments.json) {
-		json_dumpf(bench->document, stdout, JSON_PRESERVE_ORDER);
-		putchar('\n');
-		return;
-	}
-	bench_table_print(stdout, bench->document);
-	if (doctor.n) {
-		printf("\nprocessor %u, that of the worker\n", bench->machine.core);
-		doctor_print_findings(stdout, &doctor);
-	}
 }
 
 /* Prints what was measured, writes the report, and prints the comparison. Returns 0, or 1 if one of
  * them failed or a figure is worse. */
-static int print(struct bench *bench)
+static int show(struct bench *bench)
 {
 	const struct bench_arguments *arguments = &bench->arguments;
-	struct problem problem;
+	char *words[] = {(char *)(uintptr_t)arguments->html};
+	json_t *given;
 	int status = 0;
 
 	/* If two documents are compared, nothing was measured. */
 	if (!bench->after)
-		print_figures(bench);
-	if (arguments->html && bench_report_write(arguments->html, bench->document, &problem) < 0) {
-		say(problem.text);
-		status = 1;
-	} else if (bench->before) {
-		/* If there is no memory for the comparison, command_main() reports that. */
-		status = bench_compare_print(arguments->json ? stderr : stdout, bench->before,
-		                             bench->after ? bench->after : bench->document,
-		                             (double)arguments->bound_q63 /
-		                                     (double)PROBABILITY_ONE) != 0;
+		complete_document(bench);
+	if (arguments->json && !bench->after) {
+		json_dumpf(bench->document, stdout, JSON_PRESERVE_ORDER);
+		putchar('\n');
 	}
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	fprintf(stderr, "weir bench: cannot write: %s\n", strerror(errno));
-	return 1;
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "weir bench: cannot write: %s\n", strerror(errno));
+		return 1;
+	}
+	if (needs_python(arguments)) {
+		given = json_pack("{s:O,s:b,s:b,s:O?,s:O?,s:f}", "document", bench->document,
+		                  "print", !arguments->json && !bench->after, "json",
+		                  arguments->json, "before", bench->before, "after", bench->after,
+		                  "bound", (double)arguments->bound_q63 / (double)PROBABILITY_ONE);
+		status = given ? python_run(&in_python, given, arguments->html ? 1 : 0, words) : 1;
+		json_decref(given);
+	}
+	return status;
 }
 
 /* ---- */
@@ -296,9 +309,11 @@ err_say:
 int command_bench(int argc, char **argv)
 {
 	static struct bench bench;
-	int status = bench_arguments_parse(argc, argv, &bench.arguments);
-	int printed;
+	int status, printed;
 
+	if (argc == 2 && strcmp(argv[1], "--answer") == 0)
+		return python_answer(&(struct python_ask){.name = NULL}, stdin, stdout);
+	status = bench_arguments_parse(argc, argv, &bench.arguments);
 	if (status != OPTIONS_RUN)
 		return status;
 	/* If a file reaches its size limit, the write returns an error. DPDK does without the file
@@ -308,7 +323,7 @@ int command_bench(int argc, char **argv)
 	if (status == 0 && measures(&bench, BENCH_PARTS))
 		status = run(&bench);
 	if (status != 2 && bench.document) {
-		printed = print(&bench);
+		printed = show(&bench);
 		status = status ? status : printed;
 	}
 	json_decref(bench.document);

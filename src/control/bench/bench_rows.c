@@ -397,8 +397,3 @@ bool bench_is(const json_t *row, const char *part)
 {
 	return strcmp(bench_text(row, "part"), part) == 0;
 }
-
-bool bench_burst_is_least(const json_t *row)
-{
-	return bench_number(row, "back_to_back_frames") >= bench_number(row, "back_to_back_most");
-}

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `weir lab`: reads the command line, and hands it over to the package weir.lab of Python. */
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "lab/lab.h"
@@ -106,16 +104,6 @@ const struct options lab_options = {
         .parts = part_names,
 };
 
-/* Returns how many processes run at once if --jobs is not given. */
-static uint64_t jobs_usual(void)
-{
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (processors < 1)
-		return 1;
-	return processors < JOBS_MAX ? (uint64_t)processors : JOBS_MAX;
-}
-
 /* Returns the part that the words name, 0 for `list`, or -1 after an error. */
 static int part_of(const struct options_words *words)
 {
@@ -134,33 +122,7 @@ static int part_of(const struct options_words *words)
 	return -1;
 }
 
-/* The words that the package gets: options in full, each with its value behind `=`, and then those
- * of the command line. */
-struct handed {
-	char *word[32 + SETS_MAX];
-	int n;
-	bool failed;
-};
-
-static void hand(struct handed *handed, const char *option, const char *value)
-{
-	if (!value)
-		return;
-	if (asprintf(&handed->word[handed->n], "%s=%s", option, value) < 0)
-		handed->failed = true;
-	else
-		handed->n++;
-}
-
-static void hand_number(struct handed *handed, const char *option, uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	hand(handed, option, text);
-}
-
-static int hand_over(const struct lab_arguments *arguments, const struct options_words *words)
+int command_lab(int argc, char **argv)
 {
 	static const struct python_command command = {
 	        .command = "lab",
@@ -169,41 +131,7 @@ static int hand_over(const struct lab_arguments *arguments, const struct options
 	        .get = "apt install python3-weir, or pip install ./python in weir's sources",
 	        .unable = 1,
 	};
-	struct handed handed = {.n = 0};
-	char **all;
-	int status = 1;
-
-	hand_number(&handed, "--seeds", arguments->seeds);
-	hand_number(&handed, "--seed", arguments->first_seed);
-	hand_number(&handed, "--jobs", arguments->jobs);
-	for (uint32_t i = 0; i < arguments->n_sets; i++)
-		hand(&handed, "--set", arguments->sets[i]);
-	hand(&handed, "--case", arguments->only);
-	hand(&handed, "--out", arguments->out);
-	hand(&handed, "--trace", arguments->trace);
-	hand(&handed, "--pcap", arguments->pcap);
-	hand(&handed, "--no-figures", arguments->no_figures ? "" : NULL);
-	hand(&handed, "--alone", arguments->alone ? "" : NULL);
-	hand(&handed, "--continue", arguments->resume ? "" : NULL);
-	hand(&handed, "--json", arguments->json ? "" : NULL);
-	hand(&handed, "--", "");
-	all = calloc((size_t)(handed.n + words->n), sizeof(*all));
-	if (all && !handed.failed) {
-		memcpy(all, handed.word, (size_t)handed.n * sizeof(*all));
-		memcpy(all + handed.n, words->word, (size_t)words->n * sizeof(*all));
-		status = python_become(&command, handed.n + words->n, all);
-	} else {
-		fputs("weir lab: no memory\n", stderr);
-	}
-	free(all);
-	while (handed.n > 0)
-		free(handed.word[--handed.n]);
-	return status;
-}
-
-int command_lab(int argc, char **argv)
-{
-	struct lab_arguments arguments = {.jobs = jobs_usual()};
+	struct lab_arguments arguments = {.seeds = 0};
 	struct options_words words;
 	int status, part;
 
@@ -219,5 +147,5 @@ int command_lab(int argc, char **argv)
 	if (part < 0)
 		return OPTIONS_WRONG;
 	status = options_check_parts(&lab_options, &words, (uint32_t)part);
-	return status == OPTIONS_RUN ? hand_over(&arguments, &words) : status;
+	return status == OPTIONS_RUN ? python_become(&command, argc - 1, argv + 1) : status;
 }

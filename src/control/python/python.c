@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define BEFORE_MAX 11 /* what python3 gets before the words of the command */
@@ -24,6 +26,29 @@ static void find_package(const char *program, char folder[2 * PATH_MAX])
 			return;
 	}
 	folder[0] = '\0';
+}
+
+int python_run(const struct python_command *command, const json_t *input, int n, char *const *words)
+{
+	int fd = input ? memfd_create("weir", MFD_CLOEXEC) : STDIN_FILENO, status, error;
+	pid_t child = -1;
+
+	if (fd >= 0 && (!input || (json_dumpfd(input, fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0)))
+		child = fork();
+	if (child == 0)
+		_exit(dup2(fd, STDIN_FILENO) < 0 ? command->unable
+		                                 : python_become(command, n, words));
+	error = errno;
+	if (input && fd >= 0)
+		close(fd);
+	if (child < 0) {
+		fprintf(stderr, "weir %s: no process for Python: %s\n", command->command,
+		        strerror(error));
+		return command->unable;
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int python_become(const struct python_command *command, int n, char *const *words)

@@ -37,6 +37,12 @@ struct python_command {
  * missing, and how to get it. */
 int python_become(const struct python_command *command, int n, char *const *words);
 
+/* Does the same in a process of its own, whose standard input is a text of JSON, or stays as it is.
+ * Returns its exit status; 128 and the number of the signal that has ended it; or `unable`, after a
+ * message. */
+int python_run(const struct python_command *command, const json_t *input, int n,
+               char *const *words);
+
 /* A question, {"ask": NAME, ...}, and the function that answers it: with an object, or NULL if
  * there is no memory. */
 struct python_ask {
@@ -57,15 +63,17 @@ int python_answer(const struct python_ask *asks, FILE *in, FILE *out);
  *   {"ask": "page", "title", "subtitle", "parts": [{KIND: ...}, ...]}
  *                                                      {"text"}: HTML, as report/page.h writes it
  *
- * A part of a page is {"heading": TEXT}, {"text": TEXT}, {"alarm": TEXT}, or one of
+ * A part of a page is {"heading": TEXT}, {"text": TEXT}, {"alarm": TEXT}, {"code": TEXT}, or one of
  *
  *   {"table": {"caption", "head": [...], "cells": [...], "alarms": [...]}}
- *   {"figure": {"caption", "title", "x": {"label", "categories"}, "y": {"label", "from_zero"},
- *               "series": [{"kind", "name", "x": [...], "y": [...], "low", "high", "color",
- *                           "hollow"}, ...]}}
+ *   {"figure": {"caption", "title", "x": AXIS, "y": AXIS, "width", "height", "series": [
+ *               {"kind", "name", "x": [...], "y": [...], "low", "high", "color", "marker",
+ *                "hollow", "dashed", "values"}, ...]}}
  *
- * A series is of `points`, a `line` or `bars`; hollow points are diamonds. What is null or missing
- * is left out.
+ * An AXIS is {"label", "unit", "scale", "from_zero", "categories"}: the unit is ns, pps, bytes,
+ * count or percent, the scale log10 or linear. A series is of `points`, a `line`, a `step`, `bars`
+ * or a `histogram`; the marker of a line is a `circle`, hollow points are diamonds. What is null or
+ * missing is left out.
  */
 json_t *python_page(const json_t *question);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A page of report/page.h, described in JSON. */
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,9 @@ static double *numbers_of(const json_t *object, const char *name, size_t *n)
 	*n = json_array_size(array) < *n ? json_array_size(array) : *n;
 	numbers = alloc_failure_calloc((*n + 1) * sizeof(*numbers));
 	for (size_t i = 0; numbers && i < *n; i++)
-		numbers[i] = json_number_value(json_array_get(array, i));
+		numbers[i] = json_is_number(json_array_get(array, i))
+		                     ? json_number_value(json_array_get(array, i))
+		                     : NAN;
 	return numbers;
 }
 
@@ -69,44 +72,81 @@ static void add_table(struct page *page, const json_t *table)
 	free(head);
 }
 
+/* A word, and the value that it means; NULL: any other, or none. */
+struct word {
+	const char *text;
+	int value;
+};
+
+static int meaning(const struct word *words, const json_t *object, const char *name)
+{
+	const char *text = text_of(object, name);
+
+	while (words->text && strcmp(words->text, text ? text : "") != 0)
+		words++;
+	return words->value;
+}
+
+static void axis_read(struct axis *axis, const json_t *given)
+{
+	static const struct word units[] = {{"ns", HUMAN_NS},           {"pps", HUMAN_PPS},
+	                                    {"bytes", HUMAN_BYTES},     {"count", HUMAN_COUNT},
+	                                    {"percent", HUMAN_PERCENT}, {NULL, HUMAN_PLAIN}};
+	static const struct word scales[] = {{"log10", AXIS_LOG10}, {NULL, AXIS_LINEAR}};
+
+	*axis = (struct axis){
+	        .label = text_of(given, "label"),
+	        .unit = (enum human_unit)meaning(units, given, "unit"),
+	        .scale = (enum axis_scale)meaning(scales, given, "scale"),
+	        .from_zero = json_is_true(json_object_get(given, "from_zero")),
+	};
+	axis->categories = texts_of(given, "categories", &axis->n_categories);
+}
+
 static void series_read(struct series *series, const json_t *given)
 {
-	const char *kind = text_of(given, "kind");
+	static const struct word kinds[] = {{"line", SERIES_LINE},
+	                                    {"step", SERIES_STEP},
+	                                    {"bars", SERIES_BARS},
+	                                    {"histogram", SERIES_HISTOGRAM},
+	                                    {NULL, SERIES_POINTS}};
+	static const struct word markers[] = {{"circle", SERIES_MARKER_CIRCLE},
+	                                      {NULL, SERIES_MARKER_AUTO}};
 	size_t n = SIZE_MAX;
 
 	*series = (struct series){
-	        .kind = kind && strcmp(kind, "bars") == 0   ? SERIES_BARS
-	                : kind && strcmp(kind, "line") == 0 ? SERIES_LINE
-	                                                    : SERIES_POINTS,
+	        .kind = (enum series_kind)meaning(kinds, given, "kind"),
 	        .name = text_of(given, "name"),
 	        .x = numbers_of(given, "x", &n),
 	        .y = numbers_of(given, "y", &n),
 	        .low = numbers_of(given, "low", &n),
 	        .high = numbers_of(given, "high", &n),
 	        .color = (unsigned)json_integer_value(json_object_get(given, "color")),
+	        .marker = (enum series_marker)meaning(markers, given, "marker"),
 	        .hollow = json_is_true(json_object_get(given, "hollow")),
+	        .dashed = json_is_true(json_object_get(given, "dashed")),
+	        .values = json_is_true(json_object_get(given, "values")),
 	};
 	series->n = n == SIZE_MAX ? 0 : n;
-	if (series->hollow)
+	if (series->hollow && series->kind == SERIES_POINTS)
 		series->marker = SERIES_MARKER_DIAMOND;
 }
 
 static void add_figure(struct page *page, const json_t *figure)
 {
-	const json_t *x = json_object_get(figure, "x"), *y = json_object_get(figure, "y");
 	const json_t *given = json_object_get(figure, "series");
 	size_t n = json_array_size(given);
 	struct series *series = alloc_failure_calloc((n + 1) * sizeof(*series));
 	struct chart chart = {
 	        .title = text_of(figure, "title"),
-	        .x = {.label = text_of(x, "label")},
-	        .y = {.label = text_of(y, "label"),
-	              .from_zero = json_is_true(json_object_get(y, "from_zero"))},
 	        .series = series,
+	        .width_px = (unsigned)json_integer_value(json_object_get(figure, "width")),
+	        .height_px = (unsigned)json_integer_value(json_object_get(figure, "height")),
 	        .n_series = series ? n : 0,
 	};
 
-	chart.x.categories = texts_of(x, "categories", &chart.x.n_categories);
+	axis_read(&chart.x, json_object_get(figure, "x"));
+	axis_read(&chart.y, json_object_get(figure, "y"));
 	for (size_t i = 0; i < chart.n_series; i++)
 		series_read(&series[i], json_array_get(given, i));
 	page_figure(page, &chart, text_of(figure, "caption"));
@@ -117,6 +157,7 @@ static void add_figure(struct page *page, const json_t *figure)
 		free((double *)series[i].high);
 	}
 	free((char **)chart.x.categories);
+	free((char **)chart.y.categories);
 	free(series);
 }
 
@@ -132,6 +173,8 @@ static void add_part(struct page *page, const char *kind, const json_t *part)
 		page_heading(page, text ? text : "");
 	else if (strcmp(kind, "alarm") == 0)
 		page_alarm(page, text ? text : "");
+	else if (strcmp(kind, "code") == 0)
+		page_code(page, text ? text : "");
 	else
 		page_text(page, text ? text : "");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay/drawing.h"
+#include "replay/replay_command.h"
 
 #include <errno.h>
 #include <inttypes.h>

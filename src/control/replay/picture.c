@@ -11,7 +11,7 @@
 
 #include "capture/atomic_file.h"
 #include "packet/packet.h"
-#include "replay/drawing.h"
+#include "replay/replay_command.h"
 #include "show/times.h"
 #include "text/alloc_failure.h"
 

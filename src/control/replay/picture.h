@@ -5,8 +5,8 @@
  * time, the distribution of delays, and the queue over time.
  *
  * Memory is bounded for any number of packets. If there are more than SAMPLES_MAX decisions
- * (samples.h), every second, fourth, ... delay is drawn, and the maximum of as many values of the
- * queue; the page says so. If there are more than PICTURE_CLOUDS_MAX clouds, the first ones are
+ * (struct samples), every second, fourth, ... delay is drawn, and the maximum of as many values of
+ * the queue; the page says so. If there are more than PICTURE_CLOUDS_MAX clouds, the first ones are
  * drawn.
  *
  * Ownership: picture_publish and picture_discard free it. The scenario must outlive it.

@@ -25,7 +25,7 @@
 #include "record/recording_run.h"
 #include "replay/decision_log.h"
 #include "replay/picture.h"
-#include "replay/replay_options.h"
+#include "replay/replay_command.h"
 #include "replay/replay_report.h"
 #include "text/alloc_failure.h"
 #include "text/word.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks the ports and files of `weir replay`: that they exist, and do not conflict. */
-#include "replay/replay_options.h"
+#include "replay/replay_command.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay/samples.h"
+#include "replay/replay_command.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir setup`: finds what this machine lacks for some ports, prints the remedies, and applies
- * them. */
-#include <errno.h>
+/*
+ * `weir setup`: its command line, and what only this program knows of a machine. The rest is the
+ * package python/src/weir/setup: what is lacking, the changes, the record of what was before them.
+ *
+ * `weir setup --answer` answers the package (python/python.h). Its questions:
+ *
+ *   {"ask": "cores", "text"}       {"cores": [NUMBER, ...]}: the processors of --cores, or of null
+ *   {"ask": "device", "text"}      {"address"}: of a PCI device, 0000:03:00.1; null: it is none
+ *   {"ask": "service", "path"}     {"devices": [ADDRESS, ...], "huge_mib"}: of a scenario's file,
+ *                                  or without a path of the smallest scenario
+ *   {"ask": "machine", "root", "core", "devices": [ADDRESS, ...], "huge_mib"}
+ *                                  {"findings", "processors", "intel", "sleep_short_us",
+ *                                  "huge_total_mib", "huge_free_mib"}: what doctor.h finds
+ *
+ * A question may be answered by {"error": TEXT}: of what was asked for.
+ */
 #include <stdio.h>
 #include <string.h>
 
+#include "check/memory_plan.h"
 #include "command.h"
+#include "language/scenario_file.h"
+#include "machine/cpu_list.h"
 #include "options/options.h"
-#include "setup/setup.h"
-#include "text/word.h"
+#include "port/device_text.h"
+#include "python/python.h"
+#include "show/doctor.h"
+
+#define CORES_BYTES 320 /* that the record has room for */
 
 struct setup {
 	const char *cores, *root;
@@ -44,241 +63,130 @@ const struct options setup_options = {
         .rows = rows,
 };
 
-static int wrong(const struct problem *problem, int status)
+/* ---- answers ---- */
+
+static json_t *refuse(const char *text)
 {
-	options_wrong(&setup_options, "%s", problem->text);
-	return status;
+	return json_pack("{s:s}", "error", text);
 }
 
-/* ---- applying and undoing ---- */
-
-/* Executes all steps. Returns 0, or 1 if the kernel did less than a step asked for; on failure
- * -errno with problem, and n is how many of them are to be undone. */
-static int do_steps(const char *root, const struct setup_plan *plan, uint32_t *n,
-                    struct problem *problem)
+static const char *text_of(const json_t *question, const char *name)
 {
-	int status = 0;
-
-	for (uint32_t i = 0; i < plan->n_steps; i++) {
-		const struct step *step = &plan->steps[i];
-		int rc = step_do(root, step, problem);
-
-		if (rc < 0 && step->may_fail) {
-			fprintf(stderr, "weir setup: %s; the kernel keeps its setting\n",
-			        problem->text);
-		} else if (rc < 0) {
-			*n = i + step_may_be_half_done(step);
-			return rc;
-		} else {
-			fputs("$ ", stdout);
-			step_print(stdout, step);
-			fputc('\n', stdout);
-			if (!step_fell_short(root, step, problem))
-				continue;
-			fprintf(stderr, "weir setup: %s; the kernel gives no more now\n",
-			        problem->text);
-			status = 1;
-		}
-	}
-	return status;
+	return json_string_value(json_object_get(question, name));
 }
 
-/* Undoes the first n steps of an --apply that has failed. The record is then as it was before, with
- * those steps besides that cannot be undone. */
-static void take_back(const char *root, const struct setup_plan *plan, uint32_t n,
-                      const struct setup_record *before, struct setup_record *record)
+static json_t *answer_cores(const json_t *question)
 {
+	json_t *cores = json_array();
 	struct problem problem;
+	struct cpu_list list;
 
-	setup_record_cut(record, before->n);
-	while (n-- > 0) {
-		const struct step *step = &plan->steps[n];
-		int rc = step_undo(root, step, &problem);
-
-		if (rc == 0)
-			continue;
-		fprintf(stderr, "weir setup: %s\n", problem.text);
-		if (rc != -ENOENT && !step->may_fail)
-			setup_record_add(record, step, &problem);
+	if (cpu_list_parse(text_of(question, "text"), &list, &problem) < 0) {
+		json_decref(cores);
+		return refuse(problem.text);
 	}
-	if (record->n > before->n)
-		fputs("weir setup: not all is undone; `weir setup --undo` tries it again\n",
-		      stderr);
-	record->n_words = before->n_words;
-	strcpy(record->cores, before->cores);
-	record->unsafe = before->unsafe;
-	record->huge = before->huge;
-	if (record->n == 0)
-		setup_record_remove(root, record);
-	else if (setup_record_write(root, record, &problem) < 0)
-		fprintf(stderr, "weir setup: %s\n", problem.text);
+	for (uint32_t i = 0; i < list.n; i++)
+		json_array_append_new(cores, json_integer(list.cpu[i]));
+	return json_pack("{s:o}", "cores", cores);
 }
 
-static int apply(const struct setup *setup, struct setup_record *record,
-                 const struct setup_ports *ports, struct setup_plan *plan)
+static json_t *answer_device(const json_t *question)
 {
-	const struct setup_record before = *record;
-	struct problem problem;
-	uint32_t done = 0;
-	int rc = 0;
+	const char *text = text_of(question, "text");
+	char address[16];
 
-	for (uint32_t i = 0; rc == 0 && i < plan->n_steps; i++) {
-		rc = step_look(setup->root, &plan->steps[i], &problem);
-		if (rc == 0)
-			rc = setup_record_add(record, &plan->steps[i], &problem);
-	}
-	for (uint32_t i = 0; rc == 0 && i < ports->n_words; i++)
-		rc = setup_record_name(record, ports->word[i], &problem);
-	record->unsafe |= setup->unsafe;
-	record->huge = plan->huge;
-	if (setup->cores != record->cores)
-		snprintf(record->cores, sizeof(record->cores), "%s",
-		         setup->cores ? setup->cores : "");
-	if (rc == 0 && (plan->n_steps > 0 || before.n > 0))
-		rc = setup_record_write(setup->root, record, &problem);
-	if (rc < 0)
-		return wrong(&problem, 1);
-	rc = do_steps(setup->root, plan, &done, &problem);
-	if (rc < 0) {
-		take_back(setup->root, plan, done, &before, record);
-		return wrong(&problem, 1);
-	}
-	if (plan->reboot)
-		puts("The new kernel command line takes effect after a reboot.");
-	return rc;
+	return json_pack("{s:s?}", "address",
+	                 text && pci_device_address(text, address) ? address : NULL);
 }
 
-static int undo(const struct setup *setup, struct setup_record *record)
+static json_t *answer_service(const json_t *question)
 {
-	struct problem problem;
-	int status = 0;
+	const char *path = text_of(question, "path");
+	char message[SCENARIO_FILE_ERROR], address[16];
+	struct scenario *scenario = NULL;
+	json_t *devices, *answer;
 
-	for (uint32_t i = record->n; i-- > 0;) {
-		const struct step *step = &record->steps[i];
+	if (path && scenario_file_load(path, &scenario, message, sizeof(message)) < 0)
+		return refuse(message);
+	devices = json_array();
+	for (uint32_t i = 0; scenario && i < scenario->n_ports; i++) {
+		const char *device = scenario->ports[i].device;
 
-		int rc = step_undo(setup->root, step, &problem);
-
-		if (rc == 0 || step->may_fail)
-			continue;
-		if (rc == -ENOENT)
-			fprintf(stderr, "weir setup: %s; there is nothing to restore\n",
-			        problem.text);
-		else
-			status = wrong(&problem, 1);
+		if (device && pci_device_address(device, address))
+			json_array_append_new(devices, json_string(address));
 	}
-	if (status == 0)
-		setup_record_remove(setup->root, record);
-	return status;
+	answer = json_pack("{s:o,s:i}", "devices", devices, "huge_mib",
+	                   (int)memory_plan_huge_mib(scenario));
+	scenario_free(scenario);
+	return answer;
 }
 
-/* ---- examining ---- */
-
-/* Finds the ports of the words given; with --apply, or without words, also those of the record. */
-static int find_ports(const struct setup *setup, const struct options_words *words,
-                      const struct setup_record *record, struct setup_ports *ports)
+static json_t *answer_machine(const json_t *question)
 {
-	struct problem problem;
-	int rc = 0;
+	const char *root = text_of(question, "root");
+	const json_t *core = json_object_get(question, "core");
+	const json_t *huge = json_object_get(question, "huge_mib");
+	struct scenario *nics = scenario_make();
+	struct bench_machine machine;
+	struct doctor doctor;
+	json_t *device;
+	size_t i;
 
-	for (int i = 0; rc == 0 && i < words->n; i++)
-		rc = setup_ports_add(setup->root, words->word[i], ports, &problem);
-	for (uint32_t i = 0; rc == 0 && (setup->apply || words->n == 0) && i < record->n_words;
-	     i++) {
-		rc = setup_ports_add(setup->root, record->word[i], ports, &problem);
-		if (rc == 0 || rc == -ENOMEM || rc == -E2BIG)
-			continue;
-		/* One that is gone does not keep the others from what they lack. */
-		fprintf(stderr, "weir setup: %s of an earlier --apply is left out: %s\n",
-		        record->word[i], problem.text);
-		rc = 0;
+	json_array_foreach(json_object_get(question, "devices"), i, device)
+	{
+		char name[32];
+
+		snprintf(name, sizeof(name), "nic%zu", i + 1);
+		if (nics)
+			scenario_add_port(nics, name, json_string_value(device), NULL);
 	}
-	setup_ports_finish(ports);
-	return rc < 0 ? wrong(&problem, 2) : 0;
+	bench_machine_read(root ? root : "", (uint32_t)json_integer_value(core), &machine);
+	doctor_examine(root ? root : "", &machine, nics, (unsigned)json_integer_value(huge),
+	               &doctor);
+	scenario_free(nics);
+	return json_pack("{s:o,s:i,s:b,s:i,s:I,s:I}", "findings", doctor_json(&doctor),
+	                 "processors", (int)machine.processors, "intel",
+	                 strstr(machine.cpu, "Intel") != NULL, "sleep_short_us",
+	                 BENCH_SLEEP_SHORT_US, "huge_total_mib",
+	                 (json_int_t)(machine.huge_total_bytes >> 20), "huge_free_mib",
+	                 (json_int_t)(machine.huge_free_bytes >> 20));
 }
 
-static bool has_all(const struct setup_record *record, const struct setup_ports *ports)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < ports->n_words; i++) {
-		for (uint32_t k = 0; k < record->n_words; k++)
-			n += strcmp(ports->word[i], record->word[k]) == 0;
-	}
-	return n == ports->n_words;
-}
-
-static int plan_and_do(const struct setup *setup, struct setup_record *record,
-                       const struct setup_ports *ports, const struct cpu_list *cores)
-{
-	struct setup_request request = {
-	        .root = setup->root, .ports = ports, .cores = cores, .unsafe = setup->unsafe};
-	struct setup_plan plan;
-	int status;
-
-	if (setup->apply || has_all(record, ports))
-		request.huge = record->huge;
-	if (setup_plan_make(&request, &plan) < 0) {
-		setup_plan_release(&plan);
-		return wrong(&(struct problem){.text = "no memory"}, 1);
-	}
-	status = plan.n_steps > 0 ? 1 : 0;
-	if (setup->apply) {
-		status = apply(setup, record, ports, &plan);
-	} else if (setup->json) {
-		json_t *array = setup_plan_json(&plan);
-
-		json_dumpf(array, stdout, JSON_INDENT(1));
-		putchar('\n');
-		json_decref(array);
-	} else {
-		setup_plan_print(stdout, &plan);
-	}
-	setup_plan_release(&plan);
-	return status;
-}
+static const struct python_ask asks[] = {
+        {"cores", answer_cores},
+        {"device", answer_device},
+        {"service", answer_service},
+        {"machine", answer_machine},
+        {NULL, NULL},
+};
 
 int command_setup(int argc, char **argv)
 {
-	struct setup setup = {.root = ""};
-	static struct setup_ports ports; /* large */
-	struct setup_record record;
+	static const struct python_command command = {
+	        .command = "setup",
+	        .module = "weir.setup.command",
+	        .needs = "",
+	        .get = "apt install python3-weir, or pip install ./python in weir's sources",
+	        .unable = OPTIONS_WRONG,
+	};
+	struct setup setup = {.cores = NULL};
 	struct options_words words;
-	struct cpu_list cores;
-	struct problem problem;
-	int status = options_read(&setup_options, argc, argv, &setup, &words);
+	int status;
 
+	if (argc == 2 && strcmp(argv[1], "--answer") == 0)
+		return python_answer(asks, stdin, stdout);
+	status = options_read(&setup_options, argc, argv, &setup, &words);
 	if (status != OPTIONS_RUN)
 		return status;
-	if (!setup.root)
-		setup.root = "";
 	if (setup.undo && (setup.apply || words.n > 0 || setup.json))
 		return options_wrong(&setup_options, "--undo undoes everything that --apply has "
 		                                     "done; give nothing else with it");
 	if (setup.apply && setup.json)
 		return options_wrong(&setup_options,
 		                     "--json shows what --apply would do; do not give both");
-	if (setup.cores && strlen(setup.cores) >= sizeof(record.cores))
+	if (setup.cores && strlen(setup.cores) >= CORES_BYTES)
 		return options_wrong(&setup_options,
-		                     "--cores has %zu bytes; at most %zu are allowed",
-		                     strlen(setup.cores), sizeof(record.cores) - 1);
-	if (setup.apply || setup.undo)
-		setup_record_lock(setup.root);
-	if (setup_record_read(setup.root, &record, &problem) < 0)
-		return wrong(&problem, 2);
-	/* Options of the last --apply stay in force, unless they are given anew. */
-	setup.unsafe |= record.unsafe;
-	if (!setup.cores && record.cores[0])
-		setup.cores = record.cores;
-	if (setup.undo) {
-		status = undo(&setup, &record);
-	} else if (cpu_list_parse(setup.cores, &cores, &problem) < 0) {
-		status = wrong(&problem, 2);
-	} else {
-		status = find_ports(&setup, &words, &record, &ports);
-		if (status == 0)
-			status = plan_and_do(&setup, &record, &ports, &cores);
-		setup_ports_release(&ports);
-	}
-	setup_record_release(&record);
-	return status;
+		                     "--cores has %zu bytes; at most %d are allowed",
+		                     strlen(setup.cores), CORES_BYTES - 1);
+	return python_become(&command, argc - 1, argv + 1);
 }

@@ -256,23 +256,6 @@ void doctor_print_late(FILE *out, const char *indent, const struct doctor *docto
 	}
 }
 
-void doctor_print_findings(FILE *out, const struct doctor *doctor)
-{
-	static const char *const marks[] = {
-	        [DOCTOR_GOOD] = "good", [DOCTOR_COSTS] = "COSTS", [DOCTOR_UNKNOWN] = "-"};
-
-	for (uint32_t i = 0; i < doctor->n; i++) {
-		const struct finding *finding = &doctor->findings[i];
-
-		fprintf(out, "  %-5s  %-22s %s\n", marks[finding->state], finding->subject,
-		        finding->what);
-		if (finding->cost[0])
-			fprintf(out, "  %-5s  %-22s costs: %s\n", "", "", finding->cost);
-		if (finding->remedy[0])
-			fprintf(out, "  %-5s  %-22s remedy: %s\n", "", "", finding->remedy);
-	}
-}
-
 json_t *doctor_json(const struct doctor *doctor)
 {
 	static const char *const states[] = {"good", "costs", "unknown"};

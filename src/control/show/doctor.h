@@ -46,7 +46,6 @@ void doctor_examine(const char *root, const struct bench_machine *machine,
                     const struct scenario *scenario, unsigned huge_mib, struct doctor *doctor);
 /* Prints what makes packets late on a processor, a line each, with `indent` before it. */
 void doctor_print_late(FILE *out, const char *indent, const struct doctor *doctor);
-void doctor_print_findings(FILE *out, const struct doctor *doctor);
 /* Returns a new reference to an array; NULL if there is no memory. */
 json_t *doctor_json(const struct doctor *doctor);
 

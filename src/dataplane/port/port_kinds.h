@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kinds of ports that are no ethdev, beside taps (tap_port.h): kernel interfaces, and captures
- * that are played. Private to port.
+ * The kinds of ports beside taps (tap_port.h): ethdevs, kernel interfaces, and captures that are
+ * played. Private to port.
  *
  * A kernel interface as a port, by a packet socket: `interface:eth1`, or just `eth1`.
  *
@@ -163,5 +163,26 @@ uint16_t paced_file_transmit(struct paced_file *file, struct rte_mbuf **mbufs,
 bool paced_file_event(struct paced_file *file, char *line, size_t room);
 /* Returns the frames that were sent to the port and could not be written. */
 uint64_t paced_file_not_written(const struct paced_file *file);
+
+/*
+ * A device of DPDK as a port.
+ *
+ * Thread: control.
+ */
+
+struct port;
+
+/* Finds the device, or makes it, and configures it. Returns 0, or -errno with problem. */
+int ethdev_open(struct port *port, uint16_t tx_queues, struct rte_mempool *pool,
+                struct problem *problem);
+int ethdev_start(struct port *port, const struct clock *clock, struct problem *problem);
+void ethdev_close(struct port *port);
+
+/* Return true if a device text means a capture; an interface of the kernel, which an ethdev that
+ * this process has made (port_offer) is not, whatever its name. */
+bool port_text_is_file(const char *device);
+bool port_text_is_interface(const char *device);
+/* Returns true if the port is to have the clock of its device. */
+bool port_keeps_time(const struct port *port);
 
 #endif

@@ -58,12 +58,18 @@ struct rerun_engine {
 	uint32_t n_ports;
 };
 
-int rerun_engine_open(struct rerun_engine *rerun_engine, const struct scenario *scenario,
+int rerun_engine_open(struct rerun_engine *rerun, const struct scenario *scenario,
                       struct problem *problem);
-void rerun_engine_close(struct rerun_engine *rerun_engine);
+void rerun_engine_close(struct rerun_engine *rerun);
 
 /* Stores the reports of the clouds that this engine has had since the beginning. */
-void rerun_engine_report(const struct rerun_engine *rerun_engine);
+void rerun_engine_report(const struct rerun_engine *rerun);
+
+/* Counts a packet that has left, and keeps it until its entry is compared. Returns 0 or -ENOMEM. */
+int rerun_left(struct rerun_engine *rerun, uint32_t port, simtime due_ns, uint32_t digest);
+/* Compares with an entry TAPE_DEPARTURES, TAPE_CHECK, TAPE_SUM or TAPE_END, and stores the first
+ * difference in the result. */
+void rerun_compare(struct rerun_engine *rerun, const struct recorded *recorded);
 
 /* An instant as text, `+12.000345678 s`, on the caller's stack. */
 struct instant {
@@ -72,18 +78,18 @@ struct instant {
 struct instant instant_of(simtime t_ns);
 
 /* Returns the instant of the next entry, SIMTIME_NEVER at the end. */
-static inline simtime rerun_engine_next(const struct rerun_engine *rerun_engine)
+static inline simtime rerun_engine_next(const struct rerun_engine *rerun)
 {
-	return rerun_engine->has_ahead ? rerun_engine->ahead.entry.t_ns : SIMTIME_NEVER;
+	return rerun->has_ahead ? rerun->ahead.entry.t_ns : SIMTIME_NEVER;
 }
 
 /* Advances the engine to `now`, and passes what leaves to `leave`. If memory was short in the run
  * by then, advances it up to that, and ends its entries. Returns 0, or -errno with problem. */
-int rerun_engine_advance(struct rerun_engine *rerun_engine, simtime now, struct problem *problem);
+int rerun_engine_advance(struct rerun_engine *rerun, simtime now, struct problem *problem);
 /* Executes the next entry. The engine has advanced to its instant. `alone`: one packet at a time.
  * Returns 0, or -errno with problem. */
-int rerun_engine_step(struct rerun_engine *rerun_engine, bool alone, struct problem *problem);
+int rerun_engine_step(struct rerun_engine *rerun, bool alone, struct problem *problem);
 /* Stores what is not known because memory was short in the run. `now`: where all engines end. */
-void rerun_engine_finish(struct rerun_engine *rerun_engine, simtime now);
+void rerun_engine_finish(struct rerun_engine *rerun, simtime now);
 
 #endif

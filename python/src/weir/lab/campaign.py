@@ -15,8 +15,9 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from .._command import CommandError
 from .experiment import VALUES_MAX, Experiment, Plot, Row
-from .process import LabError, Weir, path_text
+from .process import Weir, path_text
 
 TRACE_SAMPLE = "100ms"  # of a figure over time
 
@@ -55,7 +56,7 @@ class Job:
         self.trace: str | None = None  # the file of its values over time
         self.figures: dict[str, float] | None = None  # the results
         self.seconds = 0.0  # of a processor
-        self.error: LabError | None = None
+        self.error: CommandError | None = None
 
     @property
     def done(self) -> bool:
@@ -119,19 +120,20 @@ class Campaign:
                 self.fixed[name] = text
                 continue
             if self.row:
-                raise LabError(f"--set {name}={text:.60}: row {self.row} has no sweep; give one "
-                               f"value, or run {self.experiment.name}")
+                raise CommandError(f"--set {name}={text:.60}: row {self.row} has no sweep; "
+                                   f"give one value, or run {self.experiment.name}")
             values = sweep_values(text)
             if self.swept or values is None:
-                raise LabError(f"--set {name}={text:.60}: only one sweep is possible, of at most "
-                               f"{VALUES_MAX} values, like 10..45, 10..45:5 or 10,20,45")
+                raise CommandError(f"--set {name}={text:.60}: only one sweep is possible, of "
+                                   f"at most {VALUES_MAX} values, like 10..45, 10..45:5 or "
+                                   "10,20,45")
             self.sweep, self.sweep_values, self.swept = name, values, True
 
-    def _unknown(self, name: str, weir: Weir) -> LabError:
+    def _unknown(self, name: str, weir: Weir) -> CommandError:
         names = list(self.experiment.general)
         nearest = weir.nearest(name, names)
         rest = f"; did you mean `{nearest}`?" if nearest else "; there are " + " ".join(names)
-        return LabError(f"{self.experiment.name} has no parameter `{name:.60}`{rest}")
+        return CommandError(f"{self.experiment.name} has no parameter `{name:.60}`{rest}")
 
     # ---- its runs ----
 
@@ -139,12 +141,12 @@ class Campaign:
         """Makes the jobs, and sees that each point can be built."""
         experiment, arguments = self.experiment, self.arguments
         if self.case is not None and self.case not in experiment.cases:
-            raise LabError(f"{experiment.name}: there is no case `{self.case:.60}`" if self.runs
-                           else f"{experiment.name} has no case `{self.case:.60}`")
+            raise CommandError(f"{experiment.name}: there is no case `{self.case:.60}`" if self.runs
+                               else f"{experiment.name} has no case `{self.case:.60}`")
         self._add_all()
         if (arguments.trace or arguments.pcap) and len(self.jobs) != 1:
-            raise LabError(f"--trace and --pcap are for a single run, but there are "
-                           f"{len(self.jobs)}; add --seeds 1 --no-figures --case NAME")
+            raise CommandError(f"--trace and --pcap are for a single run, but there are "
+                               f"{len(self.jobs)}; add --seeds 1 --no-figures --case NAME")
         for job in [] if self.runs else self.jobs:
             if job.plot or job.seed == arguments.seed:
                 weir.check(self.question(job, run=False), experiment.name)
@@ -211,10 +213,11 @@ class Campaign:
         name = self.experiment.name
         taken = runs.take(job)
         if taken > 1:
-            raise LabError(f"{name}: two runs of case {job.case} with seed {job.seed} differ")
+            raise CommandError(f"{name}: two runs of case {job.case} with seed {job.seed} differ")
         if taken == 0:
             at = f", {job.sweep} {job.value}" if job.sweep else ""
-            raise LabError(f"{name}: case {job.case}{at}: the run with seed {job.seed} is missing")
+            raise CommandError(f"{name}: case {job.case}{at}: the run with seed {job.seed} is "
+                               "missing")
 
     def _add_trace(self, plot: Plot) -> None:
         """Adds a single run, with the first seed, that records values over its time."""
@@ -227,8 +230,8 @@ class Campaign:
         try:
             file, job.trace = tempfile.mkstemp(prefix="weir-lab-")
         except OSError as error:
-            raise LabError(f"no room for files, for {len(self.jobs) + 1} runs: {error.strerror}",
-                           wrong=False) from None
+            raise CommandError(f"no room for files, for {len(self.jobs) + 1} runs: "
+                               f"{error.strerror}", wrong=False) from None
         os.close(file)
         self.jobs.append(job)
 

@@ -1,43 +1,44 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir lab`: runs the papers' experiments again. The program reads the command line, and calls
-main() with its words (src/control/lab/lab_command.c)."""
+"""`weir lab`: runs the papers' experiments again, behind the command line that the program itself
+has checked (src/control/lab/lab_command.c)."""
 
 from __future__ import annotations
 
+import getopt
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
 
+from .._command import CommandError
 from . import folder, merge, output, verdict
 from .campaign import Arguments, Campaign
 from .experiment import Experiment
 from .jobs import Pool, first_error
-from .process import LabError, Weir
+from .process import Weir
+
+JOBS_MAX = 256  # as the program has it
 
 
 def arguments_of(words: Sequence[str]) -> Arguments:
-    """Returns the arguments. Options are whole, and each has its value behind `=`."""
-    arguments = Arguments()
-    at = words.index("--=")
-    for word in words[:at]:
-        option, _, value = word.removeprefix("--").partition("=")
-        if option in ("seeds", "seed", "jobs"):
-            setattr(arguments, option, int(value))
-        elif option == "set":
+    options, (verb, *rest) = getopt.gnu_getopt([*words], "j", [
+        "seeds=", "seed=", "set=", "case=", "no-figures", "alone", "jobs=", "out=", "continue",
+        "trace=", "pcap=", "json"])
+    arguments = Arguments(verb=verb, what=rest[0] if rest else "", folders=rest)
+    arguments.jobs = min(max(1, os.sysconf("SC_NPROCESSORS_ONLN")), JOBS_MAX)
+    for option, value in options:
+        name = option.lstrip("-")
+        if name in ("seeds", "seed", "jobs"):
+            setattr(arguments, name, int(value))
+        elif name == "set":
             name, _, value = value.partition("=")
             arguments.set = [*arguments.set, (name, value)]
-        elif option in ("alone", "json"):
-            setattr(arguments, option, True)
-        elif option == "no-figures":
+        elif name == "no-figures":
             arguments.figures = False
-        elif option == "continue":
-            arguments.resume = True
-        else:  # case, out, trace, pcap
-            setattr(arguments, option, value)
-    arguments.verb, *rest = words[at + 1:]
-    arguments.what = rest[0] if rest else ""
-    arguments.folders = rest
+        elif name in ("case", "out", "trace", "pcap"):
+            setattr(arguments, name, value)
+        else:
+            setattr(arguments, {"j": "json", "continue": "resume"}.get(name, name), True)
     return arguments
 
 
@@ -48,7 +49,7 @@ def main(words: Sequence[str]) -> int:
     try:
         with Weir(os.environ["WEIR"]) as weir:
             return _command(arguments, campaigns, weir)
-    except LabError as error:
+    except CommandError as error:
         print(f"weir lab: {error}", file=sys.stderr)
         return 2 if error.wrong else 1
     finally:
@@ -106,9 +107,9 @@ def choose(arguments: Arguments, campaigns: list[Campaign], weir: Weir) -> None:
             campaigns.append(Campaign(experiment, arguments, figure=what))
     if not campaigns:
         nearest = weir.nearest(what, [experiment.name for experiment in all_of_them])
-        raise LabError(f"there is no experiment, row, figure or file `{what:.60}`; "
-                       + (f"did you mean `{nearest}`? " if nearest else "")
-                       + "`weir lab list` names them")
+        raise CommandError(f"there is no experiment, row, figure or file `{what:.60}`; "
+                           + (f"did you mean `{nearest}`? " if nearest else "")
+                           + "`weir lab list` names them")
     for campaign in campaigns:
         campaign.take_sets(weir)
         campaign.make(weir)
@@ -143,9 +144,9 @@ def _json(campaign: Campaign) -> str:
 # ---- running ----
 
 def run(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir,
-        stopped: Callable[[], bool] = lambda: False) -> LabError | None:
+        stopped: Callable[[], bool] = lambda: False) -> CommandError | None:
     """Runs the campaigns, and writes the folder. Returns the error of the first run that failed;
-    the others have been run. If it is stopped, writes what is finished, and raises LabError."""
+    the others have been run. If it is stopped, writes what is finished, and raises CommandError."""
     failed = None
     with Pool(weir, arguments.jobs) as pool:
         for index, campaign in enumerate(campaigns):
@@ -167,17 +168,17 @@ def run(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir,
 
 
 def _run_until_stopped(arguments: Arguments, campaigns: Sequence[Campaign],
-                       weir: Weir) -> LabError | None:
+                       weir: Weir) -> CommandError | None:
     signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: signals.append(number))
     return run(arguments, campaigns, weir, lambda: bool(signals))
 
 
-def _interrupted(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir) -> LabError:
+def _interrupted(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir) -> CommandError:
     done, n = verdict.done(campaigns)
     text = f"interrupted after {done} of {n} runs"
     if arguments.out is not None:
         folder.write(arguments.out, campaigns, weir)
         text += f", which are in {arguments.out:.200}; --continue runs the rest"
-    return LabError(text, wrong=False)
+    return CommandError(text, wrong=False)

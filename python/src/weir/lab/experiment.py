@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .process import LabError, Weir
+from .._command import CommandError
+from .process import Weir
 
 CASES_MAX = 32
 VALUES_MAX = 64
@@ -130,9 +131,9 @@ class Experiment:
                 found.append((line.number, text))
         return found
 
-    def wrong(self, text: str) -> LabError:
+    def wrong(self, text: str) -> CommandError:
         """Returns an error in the present line."""
-        return LabError(f"{self.name}:{self._number}: {text}")
+        return CommandError(f"{self.name}:{self._number}: {text}")
 
     # ---- lines ----
 

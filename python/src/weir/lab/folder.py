@@ -13,81 +13,18 @@ Nothing checks that the program is the same.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
-import stat
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._command import AtomicFile, CommandError
 from . import output, report
 from .campaign import Campaign, Runs
-from .process import LabError, Weir
+from .process import Weir
 
 NAMES = ("results.csv", "results.json", "report.html")
 NOT_OURS = "not what `weir lab run --out` writes"
-
-
-class AtomicFile:
-    """A file that takes its name only when it is completely written. Until then it is beside its
-    target. A target that is no regular file is written directly; a symbolic link is followed."""
-
-    def __init__(self, path: str) -> None:
-        self.path, self.target = path, os.path.realpath(path)
-        self._temporary = ""
-        try:
-            self._fd = self._open()
-        except OSError as error:
-            raise LabError(f"{path}: cannot be written: {error.strerror}") from None
-
-    def _open(self) -> int:
-        mode = 0o666 & ~_umask()
-        try:
-            old = os.stat(self.target)
-        except FileNotFoundError:
-            pass
-        else:
-            if not stat.S_ISREG(old.st_mode):
-                return os.open(self.target, os.O_WRONLY | os.O_CLOEXEC)
-            if not os.access(self.target, os.W_OK):
-                raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-            mode = old.st_mode & 0o777
-        self._temporary = f"{self.target}.weir-{os.getpid()}"
-        fd = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        os.fchmod(fd, mode)
-        return fd
-
-    def write(self, text: str) -> None:
-        try:
-            with open(self._fd, "w", encoding="utf-8", errors="surrogateescape",
-                      newline="") as file:
-                file.write(text)
-        except OSError as error:
-            raise self._failed(error) from None
-
-    def publish(self) -> None:
-        if self._temporary:
-            try:
-                os.replace(self._temporary, self.target)
-            except OSError as error:
-                raise self._failed(error) from None
-            self._temporary = ""
-
-    def discard(self) -> None:
-        if self._temporary:
-            os.unlink(self._temporary)
-            self._temporary = ""
-
-    def _failed(self, error: OSError) -> LabError:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        return LabError(f"{self.path}: writing failed: {error.strerror}"
-                        + ("; make room, or write it elsewhere" if full else ""), wrong=False)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def check(folder: str) -> None:
@@ -97,11 +34,11 @@ def check(folder: str) -> None:
     except FileExistsError:
         pass
     except OSError as error:
-        raise LabError(f"--out {folder:.200}: {error.strerror}") from None
+        raise CommandError(f"--out {folder:.200}: {error.strerror}") from None
     try:
         file = AtomicFile(os.path.join(folder, NAMES[0]))
-    except LabError as error:
-        raise LabError(f"--out: {error}") from None
+    except CommandError as error:
+        raise CommandError(f"--out: {error}") from None
     file.discard()
 
 
@@ -130,11 +67,11 @@ def read(folder: str) -> list[dict[str, Any]]:
         with open(path, encoding="utf-8") as file:
             parts = json.load(file)
     except OSError as error:
-        raise LabError(f"{path:.300}: {error.strerror}") from None
+        raise CommandError(f"{path:.300}: {error.strerror}") from None
     except ValueError as error:
-        raise LabError(f"{path:.300}: {error}") from None
+        raise CommandError(f"{path:.300}: {error}") from None
     if not isinstance(parts, list) or not all(map(_is_part, parts)):
-        raise LabError(f"{path:.300}: {NOT_OURS}")
+        raise CommandError(f"{path:.300}: {NOT_OURS}")
     return parts
 
 
@@ -159,8 +96,8 @@ def resume(folder: str, campaigns: Sequence[Campaign]) -> int:
         return 0
     try:
         parts = read(folder)
-    except LabError as error:
-        raise LabError(f"--continue: {error}") from None
+    except CommandError as error:
+        raise CommandError(f"--continue: {error}") from None
     taken = 0
     for campaign in campaigns:
         experiment = campaign.experiment

@@ -12,8 +12,9 @@ import selectors
 import sys
 from collections.abc import Callable, Sequence
 
+from .._command import CommandError, Process, encoded, failure
 from .campaign import Campaign, Job
-from .process import LabError, Process, Weir, encoded, failure
+from .process import Weir
 
 STOP_S = 0.2  # the interval at which `stopped` is read
 
@@ -87,7 +88,7 @@ class Pool:
                 job.error = None
             return False
         for job in waiting.jobs:
-            job.error = LabError("no process was left to run it", wrong=False)
+            job.error = CommandError("no process was left to run it", wrong=False)
         self._processes = [process for process in self._processes if not process.ended]
         return True
 
@@ -95,16 +96,16 @@ class Pool:
         # With fewer processes than requested, the jobs only take longer.
         while len(self._processes) < n:
             try:
-                self._processes.append(Process(self._weir.program))
-            except LabError:
+                self._processes.append(Process(self._weir.program, *self._weir.words))
+            except CommandError:
                 break
 
 
 def finish(job: Job, line: bytes | None, name: str) -> None:
     """Gives the job its figures, or its error, from the answer."""
     if line is None:
-        job.error = LabError("the process of a run ended before its results were complete",
-                             wrong=False)
+        job.error = CommandError("the process of a run ended before its results were complete",
+                                 wrong=False)
         return
     answer = json.loads(line)
     if "error" in answer:
@@ -115,7 +116,7 @@ def finish(job: Job, line: bytes | None, name: str) -> None:
                        if value is not None}
 
 
-def first_error(jobs: Sequence[Job]) -> LabError | None:
+def first_error(jobs: Sequence[Job]) -> CommandError | None:
     return next((job.error for job in jobs if job.error), None)
 
 

@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._command import CommandError
 from . import folder
 from .campaign import Arguments, Campaign, Runs
 from .experiment import VALUES_MAX, Experiment, leading_number
-from .process import LabError, Weir
+from .process import Weir
 
 Run = Mapping[str, Any]
 
@@ -35,7 +36,7 @@ def campaigns(experiments: Sequence[Experiment], arguments: Arguments,
             _add_part(runs, digests, part, path)
     seeds = [run["seed"] for some in runs.values() for run in some]
     if not seeds:
-        raise LabError("there are no runs in these folders")
+        raise CommandError("there are no runs in these folders")
     arguments.seed, arguments.seeds = min(seeds), max(seeds) - min(seeds) + 1
     found = []
     for experiment in experiments:
@@ -53,11 +54,11 @@ def _add_part(runs: Mapping[str, list[Run]], digests: Mapping[str, str], part: M
     that it has now."""
     where, name = f"{path:.300}/results.json", part["experiment"]
     if name not in runs:
-        raise LabError(f"{where}: {name:.300} is not built in; merge takes the experiments that "
-                       "`weir lab list` names")
+        raise CommandError(f"{where}: {name:.300} is not built in; merge takes the experiments "
+                           "that `weir lab list` names")
     if part.get("digest") != digests[name]:
-        raise LabError(f"{where}: its runs are of another text of {name}, that of another version "
-                       "of weir; make them again")
+        raise CommandError(f"{where}: its runs are of another text of {name}, that of another "
+                           "version of weir; make them again")
     runs[name] += part["runs"]
 
 
@@ -68,8 +69,8 @@ def _take_sets(campaign: Campaign, runs: Sequence[Run]) -> None:
     names = list(experiment.general)
     cases = list(dict.fromkeys(run["case"] for run in runs))
     if not set(cases) <= set(experiment.cases):
-        raise LabError(f"{experiment.name}: the runs have a case that the experiment lacks; they "
-                       "are from another version")
+        raise CommandError(f"{experiment.name}: the runs have a case that the experiment lacks; "
+                           "they are from another version")
     if campaign.case is None and len(cases) == 1 and len(experiment.cases) > 1:
         campaign.case = cases[0]
     campaign.sweep = ""
@@ -82,17 +83,17 @@ def _take_sets(campaign: Campaign, runs: Sequence[Run]) -> None:
         if all(value == values[0] for value in values):
             campaign.fixed[name] = values[0] or ""
         elif campaign.sweep:
-            raise LabError(f"{experiment.name}: runs differ in {campaign.sweep} and in {name}: "
-                           "only one sweep is possible")
+            raise CommandError(f"{experiment.name}: runs differ in {campaign.sweep} and in {name}: "
+                               "only one sweep is possible")
         else:
             campaign.sweep = name
     # Without all parameters, a run would be of no point, and be lost.
     for name in [campaign.sweep, *names] if campaign.sweep else names:
         if any(name not in run["parameters"] for run in runs):
-            raise LabError(f"{experiment.name}: a run has no value of {name}")
+            raise CommandError(f"{experiment.name}: a run has no value of {name}")
     swept = {run["parameters"].get(campaign.sweep): None for run in runs}
     campaign.sweep_values = sorted(swept, key=leading_number) if campaign.sweep else []
     if len(campaign.sweep_values) > VALUES_MAX:
-        raise LabError(f"{experiment.name}: more than {VALUES_MAX} values of {campaign.sweep}")
+        raise CommandError(f"{experiment.name}: more than {VALUES_MAX} values of {campaign.sweep}")
     campaign.sweep = campaign.sweep or experiment.sweep
     campaign.runs = Runs(runs, names)

@@ -9,10 +9,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._command import CommandError
 from . import verdict
 from .campaign import Campaign
 from .experiment import Plot, leading_number
-from .process import LabError, Weir
+from .process import Weir
 from .verdict import Verdict
 
 COLORS = 8  # THEME_COLORS
@@ -136,4 +137,4 @@ def _trace_lines(path: str, what: str) -> list[list[str]]:
         with open(path, encoding="utf-8") as file:
             return [line.rstrip("\n").split(",") for line in file if f",{what}," in line]
     except OSError as error:
-        raise LabError(f"{path}: {error.strerror}", wrong=False) from None
+        raise CommandError(f"{path}: {error.strerror}", wrong=False) from None

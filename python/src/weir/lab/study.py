@@ -33,12 +33,13 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any
 
 from .. import lab, program
+from .._command import CommandError
 from ..errors import Failed, WeirError
 from . import command, folder, output
 from .campaign import Arguments, Campaign
 from .experiment import Experiment
 from .jobs import Pool, first_error
-from .process import LabError, Weir
+from .process import Weir
 
 PathLike = str | os.PathLike[str]
 Run = dict[str, Any]
@@ -72,7 +73,7 @@ def _weir(wanted: str | None) -> Iterator[Weir]:
     try:
         with Weir(program.find(wanted)) as weir:
             yield weir
-    except LabError as error:
+    except CommandError as error:
         text = f"weir lab: {error}"
         raise Failed(text, 2 if error.wrong else 1, text + "\n") from None
 
@@ -86,7 +87,7 @@ def run_point(point: Point, weir: str | None = None) -> str:
         text = {} if point.text is None else {"text": point.text}
         given = process.read(name=point.experiment, **text)
         if not given:
-            raise LabError(f"there is no experiment `{point.experiment}`")
+            raise CommandError(f"there is no experiment `{point.experiment}`")
         campaign = Campaign(Experiment(given[0], process), arguments)
         campaign.take_sets(process)
         campaign.make(process)
@@ -95,8 +96,8 @@ def run_point(point: Point, weir: str | None = None) -> str:
         if error := first_error(campaign.jobs):
             raise error
         if len(campaign.jobs) != 1:
-            raise LabError(f"{point.experiment}: a point is one run, and this is "
-                           f"{len(campaign.jobs)}")
+            raise CommandError(f"{point.experiment}: a point is one run, and this is "
+                               f"{len(campaign.jobs)}")
         return output.json_text([output.experiment_object(campaign)])
 
 
@@ -168,8 +169,8 @@ class Study:
                     ("seeds", self.arguments.seeds, 1, SEEDS_MAX),
                     ("first_seed", self.arguments.seed, 0, SEED_MAX)):
                 if not least <= value <= most:
-                    raise LabError(f"{name} {value} is out of range; it goes from {least} to "
-                                   f"{most}")
+                    raise CommandError(f"{name} {value} is out of range; it goes from {least} to "
+                                       f"{most}")
             command.choose(self.arguments, campaigns, weir)
             yield campaigns
         finally:
@@ -218,8 +219,8 @@ class Study:
         with _weir(self.weir) as weir, self._campaigns(weir) as campaigns:
             taken = folder.resume(str(store.folder), campaigns)
             if taken != len(points):
-                raise LabError(f"{store.folder}: {len(points) - taken} of {len(points)} points "
-                               "are of another campaign")
+                raise CommandError(f"{store.folder}: {len(points) - taken} of {len(points)} points "
+                                   "are of another campaign")
             if error := command.run(arguments, campaigns, weir):
                 raise error
             passed = all(map(output.passes, campaigns))

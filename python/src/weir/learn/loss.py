@@ -17,7 +17,7 @@ import numpy
 import scipy.optimize
 import scipy.special
 
-from .estimate import Z, Bools, Estimate, Floats, Ints, share
+from .estimate import Bools, Estimate, Floats, Ints, Z, share
 from .estimate import series as series_estimate
 
 MODELS = ("none", "every", "random", "gilbert", "gilbert-elliott", "four-state")

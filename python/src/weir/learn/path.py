@@ -16,7 +16,6 @@ from . import queue as queues
 from .estimate import Estimate, Floats, wider
 from .pairs import Direction
 
-
 LEAST_USUAL = 30  # packets that tell of delays
 
 
