@@ -237,12 +237,16 @@ def scenario(head: list[str], clocks: Clocks | None, clouds: list[Words], seed: 
 
 def plain(head: list[str], fixed: dict[str, list[str]], seed: int) -> str:
     """Writes a file with these statements of each cloud, of which there is no proof."""
-    rows = [row for text in [*head, "There is no proof: the measurement does not tell of packets."]
-            for row in _comment(text)]
-    rows += ["", f"seed {seed}", "port a", "port b", "cloud down from a to b",
-             "cloud up from b to a"]
-    rows += [f"cloud {cloud} {line}" for cloud, lines in fixed.items() for line in lines]
-    return "\n".join(rows) + "\n"
+    return plain_lines(
+        [*head, "There is no proof: the measurement does not tell of packets."],
+        ["cloud down from a to b", "cloud up from b to a",
+         *(f"cloud {cloud} {line}" for cloud, lines in fixed.items() for line in lines)], seed)
+
+
+def plain_lines(head: list[str], lines: list[str], seed: int) -> str:
+    """Writes a file with a comment and these lines."""
+    rows = [row for text in head for row in _comment(text)]
+    return "\n".join([*rows, "", f"seed {seed}", "port a", "port b", *lines]) + "\n"
 
 
 def table_path(out: str, name: str) -> str:
