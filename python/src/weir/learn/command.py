@@ -14,7 +14,10 @@ from typing import Any
 from ..errors import Failed
 from . import clocks, found, pairs, path, picture, proof, windows, words
 from .found import Found
+from .live import client
+from .live.server import rate
 from .readers import files
+from .traces import scenario
 
 FITS, NO_FIT, NOTHING = 0, 1, 2
 
@@ -23,7 +26,11 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     """Reads what `weir learn` passes on. Its own table of options (learn_command.c) has the help
     and the errors."""
     parser = argparse.ArgumentParser(prog="weir learn", add_help=False)
-    parser.add_argument("file", nargs="?")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--trace", action="store_true")
+    parser.add_argument("--live")
+    parser.add_argument("--time", default="20s")
+    parser.add_argument("--most", default="100mbit")
     parser.add_argument("--sent")
     parser.add_argument("--received")
     parser.add_argument("-o", "--out")
@@ -39,6 +46,11 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
 def main(given: list[str] | None = None) -> int:
     options = arguments(given)
     try:
+        if options.trace:
+            return write(options, scenario.of_files(options.files, options.out, options.seed))
+        if options.live:
+            return finish(options, client.learn(options.live, int(nanoseconds(options.time)),
+                                                rate(options.most), options.clocks))
         return finish(options, _captures(options) if options.sent else _tool(options))
     except (pairs.NothingToLearn, Failed) as error:
         text = str(error).removeprefix("weir learn: ")
@@ -74,9 +86,9 @@ def _captures(options: argparse.Namespace) -> Found:
 
 def _tool(options: argparse.Namespace) -> Found:
     """Learns from the figures of another tool."""
-    measured = files.read(options.file)
+    measured = files.read(options.files[0])
     ends = "both directions are known" if measured.ways else "seen from one end only"
-    return found.of_tool([f"Learned by `weir learn` from {os.path.basename(options.file)}, of "
+    return found.of_tool([f"Learned by `weir learn` from {os.path.basename(options.files[0])}, of "
                           f"{measured.tool}: {ends}."], measured, options.clocks)
 
 
@@ -95,7 +107,11 @@ def finish(options: argparse.Namespace, one: Found) -> int:
 
 def _plain(options: argparse.Namespace, one: Found) -> int:
     """Writes statements that were not learned of packets: there is no proof of them."""
-    text = words.plain(one.head, one.fixed, options.seed)
+    return write(options, words.plain(one.head, one.fixed, options.seed))
+
+
+def write(options: argparse.Namespace, text: str) -> int:
+    """Writes a scenario without a proof."""
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:
             file.write(text)

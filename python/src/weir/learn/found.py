@@ -43,6 +43,8 @@ def of_tool(head: list[str], measured: Measured, clocks: str) -> Found:
     head = [*head, *(sentence[0].upper() + sentence[1:] + "." for sentence in measured.notes)]
     if measured.ways:
         found = of_ways(head, measured.ways, clocks, LEAST_PROBES)
+    elif measured.acked is not None:
+        found = _of_acked(head, measured.acked, measured.acked_cloud)
     elif len(measured.trip_ns):
         found = _of_trips(head, measured)
     else:
@@ -60,6 +62,17 @@ def _of_trips(head: list[str], measured: Measured) -> Found:
                     "lost, is in `down`: round trips do not tell.")
         found.fixed["up"] = [f"delay {half}"]
     return found
+
+
+def _of_acked(head: list[str], way: Direction, cloud: str) -> Found:
+    """Learns round trips of packets that have a length of their own."""
+    there = ~way.lost
+    half = int((way.received_ns - way.sent_ns)[there].min()) // 2
+    way.received_ns[there] -= half
+    other = "down" if cloud == "up" else "up"
+    head.append(f"Half of the least round trip, {words.time_text(half)}, is in `{other}`; what "
+                f"varies, and what is lost, is in `{cloud}`: round trips do not tell.")
+    return Found(head, None, {cloud: path.learn(way)}, {other: [f"delay {words.time_text(half)}"]})
 
 
 def _add_figures(found: Found, measured: Measured) -> None:

@@ -47,7 +47,8 @@ def _size(row: dict[str, Any]) -> int:
 
 
 def _ping(row: dict[str, Any]) -> list[Probe]:
-    sent, found = float(row["timestamp"]), []
+    sent = float(row["timestamp"])
+    found: list[Probe] = []
     for answer in row["result"]:
         if "dup" in answer or "error" in answer:  # the answer to a copy; nothing was sent
             continue

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..pairs import NothingToLearn
-from . import atlas, delays_csv, flent, iperf, irtt, owping, ping
+from . import atlas, delays_csv, flent, heads, iperf, irtt, owping, ping, quic, tcp
 from .measured import Measured
 
 LEAST = 10
@@ -22,7 +22,11 @@ OBJECTS: tuple[tuple[str, Callable[[Any], Measured | None]], ...] = (
 
 def read(path: str) -> Measured:
     """Reads the output of any tool. Raises NothingToLearn if it is of none, or has too little."""
-    text = _text(path)
+    raw = _bytes(path)
+    if heads.is_capture(raw):
+        conversation = heads.read(path)
+        return tcp.read(conversation) if conversation.protocol == "TCP" else quic.read(conversation)
+    text = raw.decode("utf-8", errors="replace")
     if text.lstrip()[:1] in ("{", "["):
         found = _object(path, text)
     else:
@@ -37,7 +41,7 @@ def read(path: str) -> Measured:
     return found
 
 
-def _text(path: str) -> str:
+def _bytes(path: str) -> bytes:
     with open(path, "rb") as file:
         raw = file.read()
     if raw[:2] == b"\x1f\x8b":
@@ -45,7 +49,7 @@ def _text(path: str) -> str:
             raw = gzip.decompress(raw)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise NothingToLearn(f"{path} is a cut or damaged .gz file") from None
-    return raw.decode("utf-8", errors="replace")
+    return raw
 
 
 def _object(path: str, text: str) -> Measured | None:

@@ -23,11 +23,12 @@ def _none() -> Floats:
 
 @dataclasses.dataclass
 class Measured:
-    """What a tool has measured. At most one of the first three is there:
+    """What a tool has measured. At most one of the first four is there:
 
     - `trip_ns` at `at_ns`: round trips, or with `one_way` delays of one direction; NaN is a lost
       probe;
     - `ways`: the probes of both directions, by cloud;
+    - `acked`: packets of one direction, as received when their acknowledgement came;
     - `least_trip_ns`: only the least round trip.
 
     `rates` and `losses` are by cloud: what the tool has seen as throughput, and as share of lost
@@ -39,6 +40,8 @@ class Measured:
     one_way: bool = False
     size: int = PROBE_BYTES
     ways: dict[str, Direction] = dataclasses.field(default_factory=dict)
+    acked: Direction | None = None
+    acked_cloud: str = "up"
     least_trip_ns: float | None = None
     rates: dict[str, Estimate] = dataclasses.field(default_factory=dict)
     losses: dict[str, Estimate] = dataclasses.field(default_factory=dict)
@@ -47,6 +50,8 @@ class Measured:
     @property
     def answers(self) -> int:
         """Returns how many probes have arrived."""
+        if self.acked is not None:
+            return int((~self.acked.lost).sum())
         if self.ways:
             return max(int((~way.lost).sum()) for way in self.ways.values())
         return int(numpy.isfinite(self.trip_ns).sum())
