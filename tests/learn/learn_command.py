@@ -6,9 +6,11 @@ missing.
 usage: learn_command.py WEIR ROOT
 """
 import contextlib
+import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,7 +23,7 @@ WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 learning.need(WEIR, ROOT)
 import numpy  # noqa: E402
 import traffic  # noqa: E402
-from weir.learn import pairs, windows  # noqa: E402
+from weir.learn import command, pairs, windows  # noqa: E402
 
 PACKETS = 20_000
 
@@ -205,6 +207,30 @@ def a_missing_package_is_said_in_one_line_with_what_to_install():
         assert "cannot be started" in done.stderr, done.stderr
 
 
+def hostile_captures_as_both_ends_or_one_end_with_a_word_in_one_line():
+    """Each of them as both ends, and as one end. In this process, as Python starts slowly."""
+    folder = os.environ.get("WEIR_HOSTILE")
+    if not folder:
+        raise tap.Skip("$WEIR_HOSTILE names no folder with hostile captures")
+    statuses = {}
+    with tempfile.TemporaryDirectory() as place:
+        out = os.path.join(place, "path.weir")
+        for name in sorted(os.listdir(folder)):
+            path, other = os.path.join(folder, name), os.path.join(folder, ".", name)
+            for words in ((path,), ("--sent", path, "--received", other)):
+                said, printed = io.StringIO(), io.StringIO()
+                signal.alarm(60)
+                with contextlib.redirect_stderr(said), contextlib.redirect_stdout(printed):
+                    status = command.main([*words, "-o", out])
+                signal.alarm(0)
+                statuses[status] = statuses.get(status, 0) + 1
+                if status == 2:
+                    assert said.getvalue().count("\n") == 1, (name, said.getvalue())
+                else:
+                    weir("check", "-c", out)
+    print(f"# by status: {statuses}")
+
+
 def hostile_captures_are_paired_or_refused_in_one_line():
     folder = os.environ.get("WEIR_HOSTILE")
     if not folder:
@@ -233,6 +259,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     what_a_cellular_link_delivers_over_100_ms_is_learned,
     what_holds_no_path_is_refused_in_one_line,
     hostile_captures_are_paired_or_refused_in_one_line,
+    hostile_captures_as_both_ends_or_one_end_with_a_word_in_one_line,
     captures_that_are_swapped_are_recognized_by_their_delay,
     a_missing_package_is_said_in_one_line_with_what_to_install,
 )]))
