@@ -198,6 +198,14 @@ def the_spin_bit_of_quic_gives_round_trips():
     assert "1 turns" in " ".join(measured.notes), measured.notes
 
 
+def real_quic_takes_its_round_trip_and_what_its_ends_wait():
+    """aioquic through 25 ms down and 15 ms up; the client sends each 4 ms."""
+    measured = files.read(os.path.join(DATA, "quic.pcap.gz"))
+    assert len(measured.trip_ns) > 90, len(measured.trip_ns)
+    mean = float(measured.trip_ns.mean()) / 1e6
+    assert 40 <= mean <= 45, mean
+
+
 def quic_without_a_spin_bit_is_refused():
     try:
         sent_of(spinning([50 * MS] * 60, used=False))
@@ -243,6 +251,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     what_arrives_late_at_the_receiver_was_lost_and_what_overtakes_was_not,
     round_trips_are_between_a_stamp_and_its_first_echo,
     the_spin_bit_of_quic_gives_round_trips,
+    real_quic_takes_its_round_trip_and_what_its_ends_wait,
     quic_without_a_spin_bit_is_refused,
     what_has_no_conversation_is_refused_in_one_line,
     hostile_captures_are_read_or_refused_in_one_line,

@@ -42,7 +42,7 @@ def weir(folder, *words, fine=0):
 
 def scenario(folder, *files):
     """Returns the text of the scenario of these traces, which weir accepts."""
-    weir(folder, "learn", "--trace", *files, "-o", "path.weir")
+    weir(folder, "learn", "--trace", files[0], "-o", "path.weir", *files[1:])
     weir(folder, "check", "-c", "path.weir")
     with open(os.path.join(folder, "path.weir"), encoding="utf-8") as file:
         return file.read().replace("\n#   ", " ")

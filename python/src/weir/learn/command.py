@@ -40,7 +40,7 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--picture")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-j", "--json", action="store_true")
-    return parser.parse_args(given)
+    return parser.parse_intermixed_args(given)
 
 
 def main(given: list[str] | None = None) -> int:
