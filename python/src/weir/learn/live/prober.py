@@ -117,11 +117,15 @@ class Prober:
     def greet(self, peer: Address) -> None:
         self.socket.sendto(HEAD.pack(self.cookie, HELLO, 0), peer)
 
-    def send(self, packets: Iterable[Packet]) -> None:
-        """Sends a plan. Raises Gone if nothing comes from the other end meanwhile."""
-        begin = time.monotonic_ns()
+    def send(self, packets: Iterable[Packet], time_ns: int) -> None:
+        """Sends a plan, as much of it as its time allows. Raises Gone if nothing comes from the
+        other end meanwhile."""
+        begin = self._heard = time.monotonic_ns()
+        end = begin + time_ns
         for due, size, flow in packets:
             late = time.monotonic_ns() - begin - due
+            if begin + due > end:
+                break
             if late < 0:
                 time.sleep(-late / 1e9)
             elif late > BEHIND_NS:

@@ -26,7 +26,8 @@ def run(prober: Prober, control: Control, client: bool, time_ns: int, most_bps: 
     first, *others = (int(share * time_ns) for share in SHARES)
     _together(control, 0)
     prober.send(plan.merged(plan.sparse(first, seed),
-                            plan.trains(first, most_bps, 0 if client else plan.TRAIN_NS // 2)))
+                            plan.trains(first, most_bps, 0 if client else plan.TRAIN_NS // 2)),
+                first)
     control.tell(turn=1, rate=prober.train_rate(plan.LARGE + plan.HEADERS))
     known = control.hear("turn")["rate"]
     bps = most_bps
@@ -37,7 +38,7 @@ def run(prober: Prober, control: Control, client: bool, time_ns: int, most_bps: 
         flows = [plan.sparse(length, seed + 2 * turn)]
         if mine:
             flows.append(plan.bulk(length, bps))
-        prober.send(plan.merged(*flows))
+        prober.send(plan.merged(*flows), length)
         _together(control, turn)
     time.sleep(LAST_S)
     _together(control, 4)

@@ -66,16 +66,16 @@ def read(path: str) -> Conversation:
 def _conversations(rows: Any, flows: list[list[Any]]) -> list[Conversation]:
     number = {tuple(flow): i for i, flow in enumerate(flows)}
     payload = numpy.bincount(rows["flow"], rows["payload"].astype(float), 65536)
-    of: dict[int, list[int]] = {}
+    seen: set[int] = set()
     order = numpy.argsort(rows["flow"], kind="stable")
     edges = numpy.searchsorted(rows["flow"][order], numpy.arange(len(flows) + 1))
     found = []
     for i in numpy.argsort(-payload[:len(flows)], kind="stable")[:50].tolist():
         source, target, protocol, port, other = flows[i]
         back = number.get((target, source, protocol, other, port))
-        if protocol not in TEXTS or back is None or back in of:
+        if protocol not in TEXTS or back is None or back in seen:
             continue
-        of[i] = [back]
+        seen.add(i)
         there, here = (rows[order[edges[k]:edges[k + 1]]] for k in (i, back))
         if protocol == 17 and not (there["what"] & LONG).any() and not (here["what"] & LONG).any():
             continue
@@ -91,10 +91,10 @@ def _end(address: str, port: int) -> str:
 
 def throughput(t_ns: Floats, size: Floats, window_ns: float = 1e8) -> Floats:
     """Returns the rates of windows in which packets came, without the first and the last one."""
-    at = ((t_ns - t_ns[0]) / window_ns).astype(int)
-    rates = numpy.bincount(at, size) * 8e9 / window_ns
-    rates = rates[1:-1] if len(rates) > 2 else rates
-    return numpy.asarray(rates[rates > 0])
+    _, window = numpy.unique(((t_ns - t_ns[0]) / window_ns).astype(numpy.int64),
+                             return_inverse=True)
+    rates = numpy.bincount(window, size) * 8e9 / window_ns
+    return numpy.asarray(rates[1:-1] if len(rates) > 2 else rates)
 
 
 def has(rows: Any, what: int) -> Bools:

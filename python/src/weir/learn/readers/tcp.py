@@ -96,6 +96,12 @@ def unwrapped(numbers: Any) -> Any:
     return numpy.concatenate([[0], numpy.cumsum(steps)])
 
 
+def _near(numbers: Any, first: int, near: int) -> Ints:
+    """Returns sequence numbers relative to the first one, as near to `near` as they can be."""
+    far = numpy.asarray(numbers).astype(numpy.int64) - first - near
+    return numpy.asarray((far + 2**31) % 2**32 - 2**31 + near)
+
+
 class Sent:
     """Each packet with data: when it was sent, and when it was acknowledged."""
 
@@ -135,28 +141,23 @@ class Sent:
         self.received[order] = numpy.clip(even, numpy.minimum(self.at[order] + least, end), end)
 
     def _run(self, data: Any, answers: Any) -> None:
-        first = int(data["sequence"][0])
         usual = data["payload"][data["payload"] <= 1460]
         segment = int(usual.max()) if len(usual) else MSS
+        first = int(data["sequence"][0])
         begins = unwrapped(data["sequence"]).tolist()
-        numbers = {"acked": answers["acked"], "blocks": answers["blocks"]}
-        # Relative to the first byte, which an acknowledgement is never far from.
-        high = numpy.concatenate([[0], unwrapped(answers["acked"])[1:]]) if len(answers) else []
-        offset = (int(numbers["acked"][0]) - first + 2**31) % 2**32 - 2**31 if len(answers) else 0
+        acked = (unwrapped(answers["acked"]) + _near(answers["acked"][:1], first, 0).sum()).tolist()
         rows = sorted([(int(t), 0, i) for i, t in enumerate(data["t_ns"])]
                       + [(int(t), 1, i) for i, t in enumerate(answers["t_ns"])])
         for t, kind, i in rows:
             if kind == 0:
                 self._send(t, begins[i], int(data["payload"][i]), int(data["wire_bytes"][i]),
                            segment)
-            else:
-                acked = int(high[i]) + offset
-                self._ack = i
-                self._take(t, acked)
-                for k in range(int(answers["n_blocks"][i])):
-                    block = [(int(x) - first - acked + 2**31) % 2**32 - 2**31 + acked
-                             for x in numbers["blocks"][i][k]]
-                    self._take_block(t, block[0], block[1], acked)
+                continue
+            self._ack = i
+            self._take(t, acked[i])
+            for block in answers["blocks"][i][:answers["n_blocks"][i]]:
+                begin, end = _near(block, first, acked[i]).tolist()
+                self._take_block(t, begin, end, acked[i])
 
     def _send(self, t: int, begin: int, payload: int, wire: int, segment: int) -> None:
         head = wire - payload
