@@ -186,6 +186,25 @@ def what_holds_no_path_is_refused_in_one_line():
         assert "both ends" in weir("learn", "--sent", "a.pcap", fine=(2,), cwd=folder).stderr
 
 
+def an_option_that_would_do_nothing_is_refused():
+    for words, word in ((("--trace", "--sent", "a", "--received", "b"), "choose one"),
+                        (("--live", "a", "--server", "b"), "choose one"),
+                        (("--trace",), "names of traces"), (("--live", "a", "b"), "from a file"),
+                        (("a", "--time", "5s"), "--time belongs to --live"),
+                        (("a", "--most", "5mbit"), "belongs to --live or --server"),
+                        (("--live", "a", "--stay"), "--stay belongs to --server"),
+                        (("--trace", "a", "--picture", "p"), "--picture belongs to packets"),
+                        (("a", "--one-way"), "--one-way belongs to --sent and --received"),
+                        (("--sent", "a", "--received", "b", "--headers", "c"), "one capture"),
+                        (("a", "--pairs", "b"), "--pairs belongs"), (("a", "b"), "one file"),
+                        (("--live", "a", "--time", "1s"), "from 2s to 300s")):
+        said = weir("learn", *words, fine=(2,)).stderr
+        assert word in said, (words, said)
+    rate_only = os.path.join(ROOT, "tests", "learn", "data", "iperf3-tcp.json")
+    said = weir("learn", rate_only, "--picture", "p.html", fine=(2,)).stderr
+    assert "--picture needs packets" in said and said.count("\n") == 1, said
+
+
 def captures_that_are_swapped_are_recognized_by_their_delay():
     with measured("delay 40ms") as folder:
         done = weir("learn", "--sent", "b.pcap", "--received", "a.pcap", fine=(0, 1), cwd=folder)
@@ -266,5 +285,6 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     hostile_captures_are_paired_or_refused_in_one_line,
     hostile_captures_as_both_ends_or_one_end_with_a_word_in_one_line,
     captures_that_are_swapped_are_recognized_by_their_delay,
+    an_option_that_would_do_nothing_is_refused,
     a_missing_package_is_said_in_one_line_with_what_to_install,
 )]))

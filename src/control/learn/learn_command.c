@@ -116,6 +116,33 @@ static int check_captures(const struct learn_arguments *arguments,
 	return OPTIONS_RUN;
 }
 
+/* Options of one way to learn, which would do nothing in another one. */
+static int check_belongs(const struct learn_arguments *arguments, const struct options_words *words)
+{
+	const struct {
+		const char *option, *to;
+		bool fine;
+	} belongs[] = {
+	        {"--one-way", "--sent and --received", arguments->sent != NULL},
+	        {"--pairs", "--sent and --received", arguments->sent != NULL},
+	        {"--headers", "one capture", words->n == 1 && !arguments->trace},
+	        {"--time", "--live", arguments->live != NULL},
+	        {"--most", "--live or --server", arguments->live || arguments->server},
+	        {"--stay", "--server", arguments->server != NULL},
+	        {"--picture", "packets that were measured",
+	         !arguments->trace && !arguments->server},
+	        {"--windows", "packets that were measured",
+	         !arguments->trace && !arguments->server},
+	};
+
+	for (size_t i = 0; i < sizeof(belongs) / sizeof(belongs[0]); i++) {
+		if (!belongs[i].fine && options_given(&learn_options, words, belongs[i].option))
+			return options_wrong(&learn_options, "%s belongs to %s", belongs[i].option,
+			                     belongs[i].to);
+	}
+	return OPTIONS_RUN;
+}
+
 static int check(const struct learn_arguments *arguments, const struct options_words *words)
 {
 	const bool captures = arguments->sent || arguments->received;
@@ -124,10 +151,10 @@ static int check(const struct learn_arguments *arguments, const struct options_w
 	if (ways > 1)
 		return options_wrong(&learn_options, "--sent and --received, --trace, --live and "
 		                                     "--server are four ways: choose one");
-	if (captures)
-		return check_captures(arguments, words);
-	if (arguments->pairs)
-		return options_wrong(&learn_options, "--pairs needs two captures");
+	if (captures && check_captures(arguments, words) != OPTIONS_RUN)
+		return OPTIONS_WRONG;
+	if (check_belongs(arguments, words) != OPTIONS_RUN)
+		return OPTIONS_WRONG;
 	if (arguments->trace && words->n == 0)
 		return options_wrong(&learn_options, "--trace needs the names of traces");
 	if ((arguments->live || arguments->server) && words->n > 0)

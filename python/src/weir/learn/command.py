@@ -107,6 +107,9 @@ def finish(options: argparse.Namespace, one: Found) -> int:
 
 def _plain(options: argparse.Namespace, one: Found) -> int:
     """Writes statements that were not learned of packets: there is no proof of them."""
+    for option in ("picture", "windows"):
+        if getattr(options, option):
+            raise pairs.NothingToLearn(f"--{option} needs packets, and the measurement has none")
     return write(options, words.plain(one.head, one.fixed, options.seed))
 
 
