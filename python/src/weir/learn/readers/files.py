@@ -22,11 +22,10 @@ OBJECTS: tuple[tuple[str, Callable[[Any], Measured | None]], ...] = (
 
 def read(path: str) -> Measured:
     """Reads the output of any tool. Raises NothingToLearn if it is of none, or has too little."""
-    raw = _bytes(path)
-    if heads.is_capture(raw):
+    if heads.is_capture(_bytes(path, 4)):
         conversation = heads.read(path)
         return tcp.read(conversation) if conversation.protocol == "TCP" else quic.read(conversation)
-    text = raw.decode("utf-8", errors="replace")
+    text = _bytes(path).decode("utf-8", errors="replace")
     if text.lstrip()[:1] in ("{", "["):
         found = _object(path, text)
     else:
@@ -41,15 +40,15 @@ def read(path: str) -> Measured:
     return found
 
 
-def _bytes(path: str) -> bytes:
+def _bytes(path: str, most: int = -1) -> bytes:
+    """Reads a file, unpacked if it is a .gz; at most so many bytes."""
     with open(path, "rb") as file:
-        raw = file.read()
-    if raw[:2] == b"\x1f\x8b":
-        try:
-            raw = gzip.decompress(raw)
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise NothingToLearn(f"{path} is a cut or damaged .gz file") from None
-    return raw
+        packed = file.read(2) == b"\x1f\x8b"
+    try:
+        with gzip.open(path) if packed else open(path, "rb") as file:
+            return file.read(most)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise NothingToLearn(f"{path} is a cut or damaged .gz file") from None
 
 
 def _object(path: str, text: str) -> Measured | None:
