@@ -124,7 +124,7 @@ def who_has_no_cookie_hears_nothing_over_udp():
                 stranger.sendto(data, ("127.0.0.1", port))
             # It gives up by itself, and says why.
             assert "UDP does not come through" in process.stdout.readline()
-            assert lines.readline() == b""
+            assert b"UDP does not come through" in lines.readline()
         stranger.settimeout(0.2)
         try:
             raise AssertionError(stranger.recv(2048))
@@ -138,9 +138,9 @@ def what_is_no_client_is_told_so_and_the_server_goes_on():
                      b'{"learn": 1, "time_ns": -1, "most": 5}\n',
                      b'{"learn": 1, "time_ns": 1e99, "most": 5}\n', b"x" * 10_000 + b"\n"):
             with socket.create_connection(("127.0.0.1", port)) as control:
-                control.sendall(text)
-                control.shutdown(socket.SHUT_WR)
-                with contextlib.suppress(ConnectionResetError):
+                with contextlib.suppress(OSError):  # it may have been closed already
+                    control.sendall(text)
+                    control.shutdown(socket.SHUT_WR)
                     while control.recv(4096):
                         pass
             assert "127.0.0.1: " in process.stdout.readline()

@@ -70,8 +70,10 @@ def _session(control: Control, host: str, time_ns: int, most_bps: int,
                         "the path, which they are not. Probe with a lower --most.")
     ways = {"down": direction(sent_at, sent_size, prober.came_number, prober.came_at, extra),
             "up": direction(prober.sent_at, prober.sent_size, came_number, came_at, extra)}
-    return finds.of_ways(head, {name: way for name, way in ways.items() if way is not None},
-                         clocks)
+    there = {name: way for name, way in ways.items() if way is not None}
+    if not there:
+        raise Gone("no packet of the probes has come through, in either direction")
+    return finds.of_ways(head, there, clocks)
 
 
 def _greet(prober: Prober, control: Control, peer: tuple[str, int]) -> None:

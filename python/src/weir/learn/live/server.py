@@ -77,7 +77,7 @@ class Server:
             except TimeoutError:
                 continue
             if not self.busy.acquire(blocking=False):
-                _refuse(connection, "another client measures: try again later")
+                _refuse(Control(connection, 1), "another client measures: try again later")
                 continue
             threading.Thread(target=self._serve, args=(connection, peer), daemon=True).start()
         return DONE
@@ -88,10 +88,11 @@ class Server:
             packets = self._session(control, peer[0])
             print(f"weir learn: {peer[0]}: {packets} packets", flush=True)
             self.ended.append(True)
+            control.close()
         except (Gone, OSError) as error:
             print(f"weir learn: {peer[0]}: {error}", file=sys.stderr, flush=True)
+            _refuse(control, str(error))
         finally:
-            control.close()
             self.busy.release()
 
     def _session(self, control: Control, host: str) -> int:
@@ -99,8 +100,7 @@ class Server:
         time_ns, most = wanted.get("time_ns"), wanted.get("most")
         if wanted["learn"] != VERSION or not isinstance(time_ns, int) or not isinstance(most, int) \
                 or not 0 < time_ns <= TIME_MOST_NS or most < 1:
-            control.tell(error="that is another version of weir learn, or no session")
-            raise Gone("a client of another version, or none of weir")
+            raise Gone("that is another version of weir learn, or none")
         most = min(most, self.most_bps)
         cookie = secrets.token_bytes(16)
         prober = Prober(self.family, cookie)
@@ -125,11 +125,11 @@ def _meet(prober: Prober, host: str) -> Any:
         found = prober.receive()
         if found is not None and found[0][0] == HELLO and found[1][0] == host:
             return found[1]
-    raise Gone(f"its UDP does not come through: no packet with the cookie in {GREETING_S} s")
+    raise Gone(f"UDP does not come through to the server: none with the cookie in {GREETING_S} s")
 
 
-def _refuse(connection: socket.socket, why: str) -> None:
-    control = Control(connection, 1)
+def _refuse(control: Control, why: str) -> None:
+    """Says why, to a client that may not be there any more."""
     try:
         control.tell(error=why)
     except Gone:
