@@ -83,17 +83,19 @@ class Server:
         return DONE
 
     def _serve(self, connection: socket.socket, peer: Any) -> None:
-        control = Control(connection)
+        control, done = Control(connection), False
         try:
-            packets = self._session(control, peer[0])
-            print(f"weir learn: {peer[0]}: {packets} packets", flush=True)
-            self.ended.append(True)
+            said = f"{self._session(control, peer[0])} packets"
             control.close()
+            done = True
         except (Gone, OSError) as error:
-            print(f"weir learn: {peer[0]}: {error}", file=sys.stderr, flush=True)
-            _refuse(control, str(error))
+            said = str(error)
+            _refuse(control, said)
         finally:
             self.busy.release()
+        # Who reads that can come next.
+        print(f"weir learn: {peer[0]}: {said}", file=sys.stdout if done else sys.stderr, flush=True)
+        self.ended.append(done)
 
     def _session(self, control: Control, host: str) -> int:
         wanted = control.hear("learn")

@@ -29,7 +29,7 @@ def run(prober: Prober, control: Control, client: bool, time_ns: int, most_bps: 
                             plan.trains(first, most_bps, 0 if client else plan.TRAIN_NS // 2)),
                 first)
     control.tell(turn=1, rate=prober.train_rate(plan.LARGE + plan.HEADERS))
-    known = control.hear("turn")["rate"]
+    known = control.hear("rate")["rate"]
     bps = most_bps
     if isinstance(known, int) and known > 0:
         bps = min(most_bps, int(plan.EXCESS * known))
