@@ -156,6 +156,7 @@ def what_is_no_server_is_said_in_one_line():
 
     for text, word in ((b"SSH-2.0-OpenSSH\r\n", "is that a `weir learn --server`?"),
                        (b'{"cookie": 5, "most": 1}\n', "not that of a"),
+                       (b'{"cookie": "00", "most": 0}\n', "not that of a"),
                        (b'{"error": "no"}\n', "no"), (b"", "ended")):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             thread = threading.Thread(target=answer, args=(listener, text))

@@ -46,6 +46,8 @@ def _session(control: Control, host: str, time_ns: int, most_bps: int,
     offer = control.hear("cookie")
     try:
         cookie, most = bytes.fromhex(offer["cookie"]), min(int(offer["most"]), most_bps)
+        if most < 1:
+            raise ValueError(most)
     except (TypeError, ValueError, KeyError):
         raise Gone("its answer is not that of a `weir learn --server`") from None
     prober = Prober(control.socket.family, cookie)
