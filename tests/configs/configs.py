@@ -52,7 +52,7 @@ def least_delay_ns(body, cloud):
 
 
 def claims_of(path, folder):
-    name = os.path.basename(path)
+    name = os.path.relpath(path, os.path.join(ROOT, "configs"))
     with open(path, encoding="utf-8") as scenario:
         body = scenario.read()
     report = {}
@@ -64,6 +64,9 @@ def claims_of(path, folder):
 
     def says_where_its_figures_come_from():
         assert "# Where the figures come from:" in body
+
+    def says_what_it_is_not_if_it_is_measured():
+        assert "# What it is not:" in body
 
     def names_its_ports_and_clouds_as_the_others_do():
         for line in ("port a", "port b", "cloud down from a to b", "cloud up from b to a"):
@@ -124,6 +127,7 @@ def claims_of(path, folder):
 
     return [(f"{name}: {claim.__name__}", claim) for claim in (
         is_accepted_by_check, says_where_its_figures_come_from,
+        *([says_what_it_is_not_if_it_is_measured] if "measured" in path else []),
         names_its_ports_and_clouds_as_the_others_do, accounts_for_every_packet,
         loses_nothing_that_it_was_not_asked_to_lose, delays_every_packet_by_what_it_says,
         gives_the_same_bytes_for_the_same_seed, gives_the_same_bytes_whatever_the_burst,
@@ -131,5 +135,6 @@ def claims_of(path, folder):
 
 
 with tempfile.TemporaryDirectory() as place:
-    scenarios = sorted(glob.glob(os.path.join(ROOT, "configs", "*.weir")))
+    scenarios = sorted(glob.glob(os.path.join(ROOT, "configs", "*.weir"))
+                       + glob.glob(os.path.join(ROOT, "configs", "measured", "*.weir")))
     sys.exit(tap.run([claim for path in scenarios for claim in claims_of(path, place)]))

@@ -6,9 +6,11 @@ missing.
 usage: learn_command.py WEIR ROOT
 """
 import contextlib
+import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,9 +23,10 @@ WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 learning.need(WEIR, ROOT)
 import numpy  # noqa: E402
 import traffic  # noqa: E402
-from weir.learn import pairs, windows  # noqa: E402
+from weir.learn import command, pairs, windows  # noqa: E402
 
 PACKETS = 20_000
+HANGS_S = 300  # also on a machine that is busy
 
 
 def weir(*words, fine=(0,), **how):
@@ -183,6 +186,25 @@ def what_holds_no_path_is_refused_in_one_line():
         assert "both ends" in weir("learn", "--sent", "a.pcap", fine=(2,), cwd=folder).stderr
 
 
+def an_option_that_would_do_nothing_is_refused():
+    for words, word in ((("--trace", "--sent", "a", "--received", "b"), "choose one"),
+                        (("--live", "a", "--server", "b"), "choose one"),
+                        (("--trace",), "names of traces"), (("--live", "a", "b"), "from a file"),
+                        (("a", "--time", "5s"), "--time belongs to --live"),
+                        (("a", "--most", "5mbit"), "belongs to --live or --server"),
+                        (("--live", "a", "--stay"), "--stay belongs to --server"),
+                        (("--trace", "a", "--picture", "p"), "--picture belongs to packets"),
+                        (("a", "--one-way"), "--one-way belongs to --sent and --received"),
+                        (("--sent", "a", "--received", "b", "--headers", "c"), "one capture"),
+                        (("a", "--pairs", "b"), "--pairs belongs"), (("a", "b"), "one file"),
+                        (("--live", "a", "--time", "1s"), "from 2s to 300s")):
+        said = weir("learn", *words, fine=(2,)).stderr
+        assert word in said, (words, said)
+    rate_only = os.path.join(ROOT, "tests", "learn", "data", "iperf3-tcp.json")
+    said = weir("learn", rate_only, "--picture", "p.html", fine=(2,)).stderr
+    assert "--picture needs packets" in said and said.count("\n") == 1, said
+
+
 def captures_that_are_swapped_are_recognized_by_their_delay():
     with measured("delay 40ms") as folder:
         done = weir("learn", "--sent", "b.pcap", "--received", "a.pcap", fine=(0, 1), cwd=folder)
@@ -203,6 +225,34 @@ def a_missing_package_is_said_in_one_line_with_what_to_install():
         done = weir("learn", "--sent", "a", "--received", "b", fine=(2,),
                     env=dict(os.environ, WEIR_PYTHON=os.path.join(folder, "none")))
         assert "cannot be started" in done.stderr, done.stderr
+
+
+def hostile_captures_as_both_ends_or_one_end_with_a_word_in_one_line():
+    """Each of them as both ends, and as one end. In this process, as Python starts slowly."""
+    folder = os.environ.get("WEIR_HOSTILE")
+    if not folder:
+        raise tap.Skip("$WEIR_HOSTILE names no folder with hostile captures")
+    def hangs(*_):
+        raise AssertionError(f"{words} takes longer than {HANGS_S} s")
+
+    statuses = {}
+    signal.signal(signal.SIGALRM, hangs)
+    with tempfile.TemporaryDirectory() as place:
+        out = os.path.join(place, "path.weir")
+        for name in sorted(os.listdir(folder)):
+            path, other = os.path.join(folder, name), os.path.join(folder, ".", name)
+            for words in ((path,), ("--sent", path, "--received", other)):
+                said, printed = io.StringIO(), io.StringIO()
+                signal.alarm(HANGS_S)
+                with contextlib.redirect_stderr(said), contextlib.redirect_stdout(printed):
+                    status = command.main([*words, "-o", out])
+                signal.alarm(0)
+                statuses[status] = statuses.get(status, 0) + 1
+                if status == 2:
+                    assert said.getvalue().count("\n") == 1, (name, said.getvalue())
+                else:
+                    weir("check", "-c", out)
+    print(f"# by status: {statuses}")
 
 
 def hostile_captures_are_paired_or_refused_in_one_line():
@@ -233,6 +283,8 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     what_a_cellular_link_delivers_over_100_ms_is_learned,
     what_holds_no_path_is_refused_in_one_line,
     hostile_captures_are_paired_or_refused_in_one_line,
+    hostile_captures_as_both_ends_or_one_end_with_a_word_in_one_line,
     captures_that_are_swapped_are_recognized_by_their_delay,
+    an_option_that_would_do_nothing_is_refused,
     a_missing_package_is_said_in_one_line_with_what_to_install,
 )]))

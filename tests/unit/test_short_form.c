@@ -78,10 +78,12 @@ static void two_interfaces_and_statements_are_a_scenario(void **state)
 /* Makes scenarios in the working directory, of which some begin alike. */
 static void make_configs(void)
 {
-	static const char *const names[] = {"lte-driving", "lte-walking", "satellite", "sat"};
+	static const char *const names[] = {"lte-driving", "lte-walking",  "satellite",
+	                                    "sat",         "measured/sat", "measured/lte-7"};
 	char path[100];
 
 	assert_int_equal(mkdir("configs", 0755), 0);
+	assert_int_equal(mkdir("configs/measured", 0755), 0);
 	for (size_t i = 0; i < ROWS(names); i++) {
 		snprintf(path, sizeof(path), "configs/%s.weir", names[i]);
 		FILE *file = fopen(path, "w");
@@ -106,6 +108,10 @@ static void a_scenario_is_found_by_its_name_or_the_only_beginning_of_one(void **
 	        {"sat", "configs/sat.weir"}, /* one has just this name */
 	        {"sate", "configs/satellite.weir"},
 	        {"sa", NULL}, /* too short */
+	        {"measured/sat", "configs/measured/sat.weir"},
+	        {"measured/lte", "configs/measured/lte-7.weir"},
+	        {"measured/", NULL},
+	        {"measured/wifi", NULL},
 	        {"../configs/sat", NULL},
 	        {"", NULL},
 	};
@@ -122,6 +128,8 @@ static void a_scenario_is_found_by_its_name_or_the_only_beginning_of_one(void **
 	}
 	BECOME(text, "eth7", "eth8", "lte-d", "5ms");
 	assert_non_null(strstr(text, "seed 1\nport a device eth7\n"));
+	assert_non_null(strstr(text, "cloud up delay 5ms\n"));
+	BECOME(text, "measured/l", "5ms");
 	assert_non_null(strstr(text, "cloud up delay 5ms\n"));
 	BECOME(text, "satelite", "5ms");
 	assert_string_equal(text, "satelite: no scenario has this name; did you mean `satellite`?");

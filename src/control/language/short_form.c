@@ -18,6 +18,7 @@
 
 #define FOLDERS       3
 #define SUFFIX        ".weir"
+#define MEASURED      "measured/" /* a folder of them: paths that were measured */
 #define PREFIX_LEAST  3
 #define SENTENCE_MOST 54
 
@@ -50,12 +51,23 @@ static int is_scenario(const struct dirent *entry)
 	       strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* The scenarios of a folder, in the order of the alphabet. */
+/* The scenarios of a folder, then those of its shelf MEASURED, in the order of the alphabet. */
 struct scenarios {
 	char folder[PATH_MAX];
+	char name[SCENARIO_NAME_BYTES + sizeof(MEASURED)];
 	struct dirent **found;
 	int n, next;
+	bool measured;
 };
+
+static void scan(struct scenarios *scenarios, const char *shelf)
+{
+	char path[PATH_MAX + sizeof(MEASURED)];
+
+	snprintf(path, sizeof(path), "%s/%s", scenarios->folder, shelf);
+	scenarios->next = 0;
+	scenarios->n = scandir(path, &scenarios->found, is_scenario, alphasort);
+}
 
 /* Begins with the folder of that number. Returns false if it cannot be read. */
 static bool scenarios_begin(struct scenarios *scenarios, int which)
@@ -63,32 +75,45 @@ static bool scenarios_begin(struct scenarios *scenarios, int which)
 	memset(scenarios, 0, sizeof(*scenarios));
 	scenarios->n = -1;
 	if (folder_of_scenarios(which, scenarios->folder))
-		scenarios->n =
-		        scandir(scenarios->folder, &scenarios->found, is_scenario, alphasort);
+		scan(scenarios, "");
 	return scenarios->n >= 0;
 }
 
 /* Returns the next name, until the next call; or NULL behind the last one. */
 static const char *scenarios_next(struct scenarios *scenarios)
 {
-	char *name;
+	struct dirent *entry;
 
-	if (scenarios->next > 0)
-		free(scenarios->found[scenarios->next - 1]);
-	if (scenarios->next >= scenarios->n) {
+	if (scenarios->n >= 0 && scenarios->next == scenarios->n) {
 		free(scenarios->found);
-		return NULL;
+		scenarios->n = -1;
+		if (!scenarios->measured)
+			scan(scenarios, MEASURED);
+		scenarios->measured = true;
+		return scenarios_next(scenarios);
 	}
-	name = scenarios->found[scenarios->next++]->d_name;
-	name[strlen(name) - strlen(SUFFIX)] = '\0';
-	return name;
+	if (scenarios->n < 0)
+		return NULL;
+	entry = scenarios->found[scenarios->next++];
+	snprintf(scenarios->name, sizeof(scenarios->name), "%s%.*s",
+	         scenarios->measured ? MEASURED : "", (int)(strlen(entry->d_name) - strlen(SUFFIX)),
+	         entry->d_name);
+	free(entry);
+	return scenarios->name;
+}
+
+static bool is_scenario_name(const char *name)
+{
+	const bool measured = strncmp(name, MEASURED, strlen(MEASURED)) == 0;
+
+	return word_is_name(name + (measured ? strlen(MEASURED) : 0));
 }
 
 static bool find_exactly(const char *name, char *path, size_t room)
 {
 	char folder[PATH_MAX];
 
-	for (int i = 0; word_is_name(name) && i < FOLDERS; i++) {
+	for (int i = 0; is_scenario_name(name) && i < FOLDERS; i++) {
 		if (!folder_of_scenarios(i, folder))
 			continue;
 		snprintf(path, room, "%s/%s" SUFFIX, folder, name);
@@ -100,13 +125,13 @@ static bool find_exactly(const char *name, char *path, size_t room)
 
 bool scenario_name_find(const char *name, char *path, size_t room)
 {
-	char found[SCENARIO_NAME_BYTES] = "";
+	char found[SCENARIO_NAME_BYTES + sizeof(MEASURED)] = "";
 	struct scenarios scenarios;
 	bool several = false;
 
 	if (find_exactly(name, path, room))
 		return true;
-	if (!word_is_name(name) || strlen(name) < PREFIX_LEAST)
+	if (!is_scenario_name(name) || strlen(name) < PREFIX_LEAST)
 		return false;
 	for (int i = 0; i < FOLDERS; i++) {
 		scenarios_begin(&scenarios, i);
@@ -134,7 +159,7 @@ static void scenario_name_nearest(struct nearest *nearest)
 
 static void print_name(FILE *out, const char *folder, const char *name)
 {
-	char path[PATH_MAX + SCENARIO_NAME_BYTES + sizeof(SUFFIX)];
+	char path[PATH_MAX + SCENARIO_NAME_BYTES + sizeof(MEASURED) + sizeof(SUFFIX)];
 
 	fprintf(out, "  %-22s  ", name);
 	snprintf(path, sizeof(path), "%s/%s" SUFFIX, folder, name);
@@ -183,10 +208,11 @@ void scenario_names_print(FILE *out)
 int scenario_name_take(const struct field *field, char *text, void *arguments,
                        struct language_error *error)
 {
-	static char path[PATH_MAX + SCENARIO_NAME_BYTES + sizeof(SUFFIX)];
+	static char path[PATH_MAX + SCENARIO_NAME_BYTES + sizeof(MEASURED) + sizeof(SUFFIX)];
 	const char **member = (const char **)((char *)arguments + field->offset);
-	const char *slash = strrchr(text, '/'), *leaf = slash ? slash + 1 : text;
-	char name[SCENARIO_NAME_BYTES];
+	const bool measured = strncmp(text, MEASURED, strlen(MEASURED)) == 0;
+	const char *slash = strrchr(text, '/'), *leaf = slash && !measured ? slash + 1 : text;
+	char name[SCENARIO_NAME_BYTES + sizeof(MEASURED)];
 	struct nearest nearest;
 
 	*member = text;
@@ -483,7 +509,7 @@ bool short_form_is_value(const char *text)
  */
 static void take_name(const struct short_form *form)
 {
-	static char path[PATH_MAX + SCENARIO_NAME_BYTES];
+	static char path[PATH_MAX + SCENARIO_NAME_BYTES + sizeof(MEASURED) + sizeof(SUFFIX)];
 	size_t bytes = strcspn(form->both, " ");
 	char word[PATH_MAX];
 
@@ -492,9 +518,11 @@ static void take_name(const struct short_form *form)
 	snprintf(word, sizeof(word), "%.*s", (int)bytes, form->both);
 	if (short_form_names_statement(word) || short_form_is_value(word))
 		return;
-	if (strchr(word, '/') || strstr(word, ".weir"))
+	const bool file = strchr(word, '/') || strstr(word, ".weir");
+
+	if (file && (access(word, F_OK) == 0 || !scenario_name_find(word, path, sizeof(path))))
 		snprintf(path, sizeof(path), "%s", word);
-	else if (!scenario_name_find(word, path, sizeof(path)))
+	else if (!file && !scenario_name_find(word, path, sizeof(path)))
 		return;
 	*form->config = path;
 	bytes += strspn(form->both + bytes, " ");

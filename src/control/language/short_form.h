@@ -27,7 +27,7 @@
  * The scenarios that come with weir, by their names: `geo-satellite` is configs/geo-satellite.weir.
  * They are searched in `configs` of the working directory, beside the sources of this program, and
  * where they were installed. The beginning of a name is enough, from three letters on, if no other
- * scenario begins with it.
+ * scenario begins with it. Those of the folder `measured` have it in their name: `measured/geo`.
  */
 
 /* Gets the path of the scenario with this name, or with the only name that begins so. Returns false

@@ -68,7 +68,7 @@ static json_t *json_capture(const struct capture *capture, const char *path,
 	                 capture_damage(capture), "order", order);
 }
 
-static json_t *json_flow(const struct packet_ends *ends)
+json_t *learn_flow_json(const struct packet_ends *ends)
 {
 	char source[INET6_ADDRSTRLEN], target[INET6_ADDRSTRLEN];
 	const int family = ends->ip == 6 ? AF_INET6 : AF_INET;
@@ -101,7 +101,7 @@ static int print_facts(const struct pairs_plan *plan, const struct pairing *pair
 	int rc;
 
 	for (uint32_t i = 0; i < list->n; i++)
-		json_array_append_new(flows, json_flow(&list->ends[i]));
+		json_array_append_new(flows, learn_flow_json(&list->ends[i]));
 	facts = json_pack("{s:[o,o],s:I,s:I,s:o,s:o}", "captures",
 	                  json_capture(captures[0], plan->captures[0], counts, 0),
 	                  json_capture(captures[1], plan->captures[1], counts, 1), "pairs",
@@ -115,17 +115,12 @@ static int print_facts(const struct pairs_plan *plan, const struct pairing *pair
 
 /* ---- the whole ---- */
 
-static int check_read(struct capture *const captures[2], const struct pairs_plan *plan,
-                      struct problem *problem)
+int learn_capture_read(const struct capture *capture, const char *path, struct problem *problem)
 {
-	for (uint32_t i = 0; i < 2; i++) {
-		if (capture_refused(captures[i])[0])
-			return problem_set(problem, -1, "%s: %s", plan->captures[i],
-			                   capture_refused(captures[i]));
-		if (capture_error(captures[i]))
-			return problem_set(problem, -1, "%s: %s", plan->captures[i],
-			                   strerror(capture_error(captures[i])));
-	}
+	if (capture_refused(capture)[0])
+		return problem_set(problem, -1, "%s: %s", path, capture_refused(capture));
+	if (capture_error(capture))
+		return problem_set(problem, -1, "%s: %s", path, strerror(capture_error(capture)));
 	return 0;
 }
 
@@ -142,8 +137,8 @@ static int pair_into(const struct pairs_plan *plan, struct capture *const captur
 		problem_set(problem, -1, "%s: %s", plan->table, strerror(-rc));
 		rc = -EIO;
 	}
-	if (rc == 0)
-		rc = check_read(captures, plan, problem);
+	for (uint32_t i = 0; i < 2 && rc == 0; i++)
+		rc = learn_capture_read(captures[i], plan->captures[i], problem);
 	if (rc == 0)
 		rc = print_facts(plan, pairing, captures);
 	pairing_free(pairing);

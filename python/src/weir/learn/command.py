@@ -12,7 +12,12 @@ import tempfile
 from typing import Any
 
 from ..errors import Failed
-from . import clocks, estimate, pairs, path, picture, proof, tools, windows, words
+from . import clocks, found, pairs, path, picture, proof, windows, words
+from .found import Found
+from .live import client
+from .live.server import rate
+from .readers import files
+from .traces import scenario
 
 FITS, NO_FIT, NOTHING = 0, 1, 2
 
@@ -21,7 +26,11 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     """Reads what `weir learn` passes on. Its own table of options (learn_command.c) has the help
     and the errors."""
     parser = argparse.ArgumentParser(prog="weir learn", add_help=False)
-    parser.add_argument("file", nargs="?")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--trace", action="store_true")
+    parser.add_argument("--live")
+    parser.add_argument("--time", default="20s")
+    parser.add_argument("--most", default="100mbit")
     parser.add_argument("--sent")
     parser.add_argument("--received")
     parser.add_argument("-o", "--out")
@@ -31,13 +40,18 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--picture")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-j", "--json", action="store_true")
-    return parser.parse_args(given)
+    return parser.parse_intermixed_args(given)
 
 
 def main(given: list[str] | None = None) -> int:
     options = arguments(given)
     try:
-        return _captures(options) if options.sent else _tool(options)
+        if options.trace:
+            return write(options, scenario.of_files(options.files, options.out, options.seed))
+        if options.live:
+            return finish(options, client.learn(options.live, int(nanoseconds(options.time)),
+                                                rate(options.most), options.clocks))
+        return finish(options, _captures(options) if options.sent else _tool(options))
     except (pairs.NothingToLearn, Failed) as error:
         text = str(error).removeprefix("weir learn: ")
         print(f"weir learn: {text}", file=sys.stderr)
@@ -47,81 +61,69 @@ def main(given: list[str] | None = None) -> int:
         return NOTHING
 
 
-def _captures(options: argparse.Namespace) -> int:
-    found = pairs.read(options.sent, options.received)
-    ways = {"down": found.forward, "up": None if options.one_way else found.back}
+def _captures(options: argparse.Namespace) -> Found:
+    """Learns from the captures of both ends."""
+    read = pairs.read(options.sent, options.received)
+    ways = {"down": read.forward, "up": None if options.one_way else read.back}
     there = {name: way for name, way in ways.items() if way is not None}
-    if not there:
-        raise pairs.NothingToLearn("no packet goes from the first capture to the second one; "
-                                   "exchange --sent and --received")
-    settled = clocks.settle(there.get("down"), there.get("up"), options.clocks)
-    learned = {name: path.learn(way, settled.drift_error) for name, way in there.items()
-               if len(way.sent_ns) >= 100}
-    if not learned:
-        raise pairs.NothingToLearn("each direction has fewer than 100 packets")
-    first = min(int(way.sent_ns[0]) for way in there.values())
+    first = min((int(way.sent_ns[0]) for way in there.values()), default=0)
     day = datetime.datetime.fromtimestamp(first / 1e9, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    changed = found.facts["changed"]
+    changed = read.facts["changed"]
     head = [f"Learned by `weir learn` from {os.path.basename(options.sent)} and "
             f"{os.path.basename(options.received)}, of {day}: "
-            f"{found.facts['pairs']} packets are in both."]
+            f"{read.facts['pairs']} packets are in both."]
     if changed:
         head.append(f"The path changes {' and '.join(changed)} of packets, as a NAT does.")
-    joined = sum(one["super_frames"] for one in found.facts["captures"])
+    joined = sum(one["super_frames"] for one in read.facts["captures"])
     if joined:
         head.append(f"{joined} super-frames of TCP were cut into packets of 1500 bytes; their "
                     "packets have one stamp. `ethtool -K INTERFACE tso off gso off gro off` before "
                     "the capture gives each its own.")
-    if found.facts["alike"] > found.facts["pairs"] / 20:
-        head.append(f"{found.facts['alike']} packets look like others: which is which is a guess.")
-    return finish(options, head, settled, learned)
+    if read.facts["alike"] > read.facts["pairs"] / 20:
+        head.append(f"{read.facts['alike']} packets look like others: which is which is a guess.")
+    return found.of_ways(head, there, options.clocks)
 
 
-def _tool(options: argparse.Namespace) -> int:
-    """Learns from the figures of another tool, which sees one end of the path."""
-    measured = tools.read(options.file)
-    head = [f"Learned by `weir learn` from {os.path.basename(options.file)}, of "
-            f"{measured.tool}: seen from one end only.", *measured.notes]
-    if measured.rate is not None:
-        rate = measured.rate
-        head.append(f"Throughput {words.shown(rate)}: {rate.basis}.")
-    if len(measured.trip_ns) == 0:
-        return _rate_only(options, head, measured)
-    way, up_ns = tools.direction(measured)
-    one = path.learn(way)
-    if not measured.one_way:
-        head.append(f"Half of the least round trip, {words.time_text(up_ns)}, is in `up`; what "
-                    "varies, and what is lost, is in `down`: round trips do not tell.")
-    fixed: dict[str, list[str]] = {
-        "down": [], "up": [] if measured.one_way else [f"delay {words.time_text(up_ns)}"]}
-    if measured.rate is not None and one.queue.rate is None:
-        fixed["down"].append(f"rate {words.rate_text(estimate.rounded(measured.rate))}")
-    return finish(options, head, None, {"down": one}, fixed)
+def _tool(options: argparse.Namespace) -> Found:
+    """Learns from the figures of another tool."""
+    measured = files.read(options.files[0])
+    ends = "both directions are known" if measured.ways else "seen from one end only"
+    return found.of_tool([f"Learned by `weir learn` from {os.path.basename(options.files[0])}, of "
+                          f"{measured.tool}: {ends}."], measured, options.clocks)
 
 
-def _rate_only(options: argparse.Namespace, head: list[str], measured: tools.Measured) -> int:
-    assert measured.rate is not None
-    rate = words.rate_text(estimate.rounded(measured.rate))
-    text = words.plain(head, f"rate {rate}", options.seed)
-    if options.out:
-        with open(options.out, "w", encoding="utf-8") as file:
-            file.write(text)
-    else:
-        print(text, end="")
-    return FITS
-
-
-def finish(options: argparse.Namespace, head: list[str], settled: clocks.Clocks | None,
-           learned: dict[str, path.Learned], fixed: dict[str, list[str]] | None = None) -> int:
-    """Writes the scenario and its proof. `fixed` has statements by cloud that were not learned."""
+def finish(options: argparse.Namespace, one: Found) -> int:
+    """Writes the scenario and its proof."""
+    if not one.learned:
+        return _plain(options, one)
     with tempfile.TemporaryDirectory(prefix="weir-learn-") as place:
         out = options.out or os.path.join(place, "path.weir")
-        clouds = [_cloud(options, out, name, one) for name, one in learned.items()]
+        clouds = [_cloud(options, out, name, way) for name, way in one.learned.items()]
         if not options.out and os.listdir(place):
             raise pairs.NothingToLearn("the delays, or the windows, need a file beside the "
                                        "scenario: say with -o where the scenario goes")
-        return _prove(options, os.path.dirname(os.path.abspath(out)), head, settled, learned,
-                      clouds, fixed or {})
+        return _prove(options, os.path.dirname(os.path.abspath(out)), one, clouds)
+
+
+def _plain(options: argparse.Namespace, one: Found) -> int:
+    """Writes statements that were not learned of packets: there is no proof of them."""
+    for option in ("picture", "windows"):
+        if getattr(options, option):
+            raise pairs.NothingToLearn(f"--{option} needs packets, and the measurement has none")
+    return write(options, words.plain(one.head, one.fixed, options.seed))
+
+
+def write(options: argparse.Namespace, text: str) -> int:
+    """Writes a scenario without a proof."""
+    if options.out:
+        with open(options.out, "w", encoding="utf-8") as file:
+            file.write(text)
+    if options.json:
+        print(json.dumps({"fits": None, "verdict": [], "scenario": text, "clocks": None,
+                          "clouds": {}}, indent=1))
+    elif not options.out:
+        print(text, end="")
+    return FITS
 
 
 def _cloud(options: argparse.Namespace, out: str, name: str, one: path.Learned) -> words.Words:
@@ -153,18 +155,18 @@ def nanoseconds(text: str) -> float:
     raise pairs.NothingToLearn(f"--windows `{text}` is no time")
 
 
-def _prove(options: argparse.Namespace, folder: str, head: list[str],
-           settled: clocks.Clocks | None, learned: dict[str, path.Learned],
-           clouds: list[words.Words], fixed: dict[str, list[str]]) -> int:
-    text = words.scenario(head, settled, clouds, options.seed, [], fixed)
+def _prove(options: argparse.Namespace, folder: str, one: Found,
+           clouds: list[words.Words]) -> int:
+    settled, learned = one.settled, one.learned
+    text = words.scenario(one.head, settled, clouds, options.seed, [], one.fixed)
     fits, said, rows, runs = True, [], {}, {}
-    for name, one in learned.items():
-        rows[name], runs[name] = proof.prove(one.direction, name, text, folder, options.seed)
-        good, why = proof.verdict(rows[name], one.doubts, settled is None or settled.sure)
+    for name, way in learned.items():
+        rows[name], runs[name] = proof.prove(way.direction, name, text, folder, options.seed)
+        good, why = proof.verdict(rows[name], way.doubts, settled is None or settled.sure)
         fits = fits and good
         said += [f"{name}: {sentence}" for sentence in why]
-    text = words.scenario(head, settled, clouds, options.seed,
-                          [f"Proof: {sentence}" for sentence in said], fixed)
+    text = words.scenario(one.head, settled, clouds, options.seed,
+                          [f"Proof: {sentence}" for sentence in said], one.fixed)
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:
             file.write(text)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 import os
 import textwrap
@@ -17,8 +18,8 @@ COLUMNS = 98
 
 def number(value: float) -> str:
     """Returns a decimal number without an exponent, and without digits that are not there."""
-    text = f"{value:.12f}".rstrip("0").rstrip(".")
-    return text or "0"
+    text = format(decimal.Decimal(repr(float(value))), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def time_text(ns: float) -> str:
@@ -234,12 +235,18 @@ def scenario(head: list[str], clocks: Clocks | None, clouds: list[Words], seed: 
     return "\n".join(lines) + "\n"
 
 
-def plain(head: list[str], line: str, seed: int) -> str:
-    """Writes a file with one statement, of which there is no proof."""
-    rows = [row for text in [*head, "There is no proof: the tool does not tell of packets."]
-            for row in _comment(text)]
-    return "\n".join([*rows, "", f"seed {seed}", "port a", "port b", "cloud down from a to b",
-                      "cloud up from b to a", f"cloud down {line}"]) + "\n"
+def plain(head: list[str], fixed: dict[str, list[str]], seed: int) -> str:
+    """Writes a file with these statements of each cloud, of which there is no proof."""
+    return plain_lines(
+        [*head, "There is no proof: the measurement does not tell of packets."],
+        ["cloud down from a to b", "cloud up from b to a",
+         *(f"cloud {cloud} {line}" for cloud, lines in fixed.items() for line in lines)], seed)
+
+
+def plain_lines(head: list[str], lines: list[str], seed: int) -> str:
+    """Writes a file with a comment and these lines."""
+    rows = [row for text in head for row in _comment(text)]
+    return "\n".join([*rows, "", f"seed {seed}", "port a", "port b", *lines]) + "\n"
 
 
 def table_path(out: str, name: str) -> str:
