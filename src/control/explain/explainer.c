@@ -108,7 +108,7 @@ void explainer_step(struct explainer *explainer, simtime now)
 	if (now < explainer->stepped_ns + STEP_NS)
 		return;
 	explainer->stepped_ns = now;
-	for (; flow && flow->latest_ns + EXPLAINER_REST_NS < now; flow = newer) {
+	for (; flow && flow->touched_ns + EXPLAINER_REST_NS < now; flow = newer) {
 		newer = flow_table_newer(flow);
 		if (is_over(flow, now))
 			finish(explainer, flow);
@@ -204,9 +204,9 @@ static void join_questions(struct flow *flow, uint32_t number)
 {
 	struct way *way = &flow->ways[FLOW_UP];
 	struct passage *passage = way_at(way, number);
-	const struct dns_message *message = &flow->speech.dns;
+	const struct dns_message *message = flow->speech.dns;
 
-	if (flow->speech.kind != SPEECH_DNS || flow->protocol != IPPROTO_UDP)
+	if (flow->speech.kind != SPEECH_DNS || flow->protocol != IPPROTO_UDP || !message)
 		return;
 	passage->ack = (uint32_t)message->id << 16 | message->type;
 	for (uint32_t i = number; i > way->first && number - i < 16; i--) {
@@ -322,11 +322,10 @@ static void sent(const struct fate *fate, struct passage *passage)
 void explainer_take(struct explainer *explainer, const struct fate *fate)
 {
 	struct passage *passage;
-	struct flow *flow;
 
 	if (fate->flags & (PACKET_GENERATED | PACKET_BACK) || !(EXPLAINER_KINDS & 1u << fate->kind))
 		return;
-	passage = flow_table_named(explainer->flows, fate_id(fate), &flow);
+	passage = flow_table_named(explainer->flows, fate_id(fate));
 	if (fate->kind == FATE_ARRIVED) {
 		/* A packet that goes on into another cloud comes there once more. */
 		if (!passage)

@@ -49,9 +49,9 @@ static struct lookup *place_of(struct lookups *lookups, const uint8_t address[16
 
 void lookups_note(struct lookups *lookups, struct flow *flow)
 {
-	const struct dns_message *message = &flow->speech.dns;
+	const struct dns_message *message = flow->speech.dns;
 
-	if (flow->speech.kind != SPEECH_DNS || !message->answer)
+	if (flow->speech.kind != SPEECH_DNS || !message || !message->answer)
 		return;
 	for (uint32_t i = 0; i < message->n_addresses; i++) {
 		struct lookup *lookup =

@@ -8,12 +8,12 @@
 
 static bool make_room(struct way *way)
 {
-	const uint64_t room = way->room ? way->room * 2 : ROOM_FIRST;
+	const uint32_t room = way->room ? way->room * 2 : ROOM_FIRST;
 	struct passage *more;
 
 	if (way_kept(way) < way->room)
 		return true;
-	more = realloc(way->passages, room * sizeof(*more));
+	more = reallocarray(way->passages, room, sizeof(*more));
 	if (!more)
 		return false;
 	way->passages = more;
@@ -65,11 +65,10 @@ struct passage *way_add(struct way *way, const struct passage *passage, bool tcp
 	added->repeats = added->latest = PASSAGE_NONE;
 	if (way_kept(way) > 0)
 		added->sent_ns = simtime_max(added->sent_ns, added[-1].sent_ns);
-	if (!way->begun) {
+	if (way->reach == 0) {
 		/* Numbers of TCP start anywhere. 2^32 are before, for what comes out of order. */
 		way->reach = (UINT64_C(1) << 32) + (tcp ? sequence : 0);
 		way->data = PASSAGE_NONE;
-		way->begun = true;
 	}
 	added->before = way->data;
 	added->at = tcp ? way->reach + (uint64_t)(int64_t)(int32_t)(sequence - (uint32_t)way->reach)
