@@ -431,6 +431,80 @@ static void early_data_asks_with_the_hello(void **state)
 	(void)state;
 }
 
+/* An Initial of QUIC, with nothing that can be read in it. */
+static uint64_t greet(struct talked *talk, int way, uint64_t at_us)
+{
+	static const uint8_t hello[1200] = {0xc0, 0, 0, 0, 1, 8, 1, 2,    3,
+	                                    4,    5, 6, 7, 8, 0, 0, 0x44, 0x9f};
+
+	return talked_send(talk, way, at_us, 0, hello, sizeof(hello));
+}
+
+/* A datagram of QUIC behind the handshake. */
+static uint64_t talk_quic(struct talked *talk, int way, uint64_t at_us, uint32_t bytes)
+{
+	static const uint8_t payload[1200] = {0x40};
+
+	return talked_send(talk, way, at_us, 0, payload, bytes);
+}
+
+static struct talked *talked_make_quic(void)
+{
+	struct talked *talk = talked_make(false);
+
+	talk->protocol = IPPROTO_UDP;
+	talk->server_port = 443;
+	return talk;
+}
+
+static void a_greeting_of_quic_that_is_lost_costs_until_it_is_sent_again(void **state)
+{
+	struct talked *talk = talked_make_quic();
+	const struct verdict *verdict;
+	uint64_t at_us;
+
+	talk->lose = true;
+	greet(talk, UP, 0);
+	at_us = greet(talk, DOWN, greet(talk, UP, 1000 * MS));
+	talk_quic(talk, DOWN, talk_quic(talk, UP, at_us, 100), 1000);
+	verdict = talked_only(talk);
+	assert_int_equal(total_us(verdict), 1000 * MS + 2 * TRIP);
+	assert_int_equal(talked_part(verdict, PART_LOST), 1000 * MS);
+	assert_int_equal(talked_part(verdict, PART_DELAY), 2 * TRIP);
+	assert_int_equal(verdict_round_trips(verdict), 2);
+	assert_int_equal(verdict->losses[0].resent, RESENT_TIMEOUT);
+	assert_int_equal(verdict->losses[0].cost_ns, 1000 * MS * 1000);
+	talked_free(talk);
+	(void)state;
+}
+
+/* The second of five datagrams of an answer is lost; the client acknowledges the others. */
+static void
+a_datagram_of_quic_that_is_lost_is_repeated_once_later_ones_are_acknowledged(void **state)
+{
+	struct talked *talk = talked_make_quic();
+	const struct verdict *verdict;
+	uint64_t at_us = greet(talk, DOWN, greet(talk, UP, 0)), asked_us = 0;
+
+	at_us = talk_quic(talk, UP, at_us, 100);
+	for (int i = 0; i < 5; i++) {
+		uint64_t came_us;
+
+		talk->lose = i == 1;
+		came_us = talk_quic(talk, DOWN, at_us, 1200);
+		if (came_us > 0)
+			asked_us = talk_quic(talk, UP, came_us, 40);
+	}
+	talk_quic(talk, UP, talk_quic(talk, DOWN, asked_us, 1200), 40);
+	verdict = talked_only(talk);
+	assert_int_equal(total_us(verdict), 3 * TRIP);
+	assert_int_equal(talked_part(verdict, PART_LOST), TRIP);
+	assert_int_equal(verdict_round_trips(verdict), 2);
+	assert_int_equal(verdict->losses[0].resent, RESENT_FAST);
+	talked_free(talk);
+	(void)state;
+}
+
 /* ---- many ---- */
 
 static void a_long_connection_is_explained_in_parts(void **state)
@@ -568,6 +642,9 @@ GROUP(explain)
 	        cmocka_unit_test(a_lookup_belongs_to_the_connection_that_has_waited_for_it),
 	        cmocka_unit_test(a_handshake_of_tls_ends_when_the_client_may_ask),
 	        cmocka_unit_test(early_data_asks_with_the_hello),
+	        cmocka_unit_test(a_greeting_of_quic_that_is_lost_costs_until_it_is_sent_again),
+	        cmocka_unit_test(
+	                a_datagram_of_quic_that_is_lost_is_repeated_once_later_ones_are_acknowledged),
 	        cmocka_unit_test(a_long_connection_is_explained_in_parts),
 	        cmocka_unit_test(more_connections_than_there_is_room_for_are_told_early),
 	        cmocka_unit_test(a_closed_connection_is_told_when_it_is_over),

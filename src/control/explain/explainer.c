@@ -325,7 +325,7 @@ void explainer_take(struct explainer *explainer, const struct fate *fate)
 
 	if (fate->flags & (PACKET_GENERATED | PACKET_BACK) || !(EXPLAINER_KINDS & 1u << fate->kind))
 		return;
-	passage = flow_table_named(explainer->flows, fate_id(fate));
+	passage = flow_table_named(explainer->flows, fate_id(fate), fate->kind == FATE_SENT);
 	if (fate->kind == FATE_ARRIVED) {
 		/* A packet that goes on into another cloud comes there once more. */
 		if (!passage)

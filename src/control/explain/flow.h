@@ -182,8 +182,9 @@ struct flow *flow_table_older(const struct flow *flow);
 /* Remembers the name of a packet that has just been added: its passage has it. */
 void flow_table_name(struct flow_table *flows, uint64_t id, struct flow *flow, int way,
                      uint32_t number);
-/* Returns the passage of this name, or NULL. */
-struct passage *flow_table_named(const struct flow_table *flows, uint64_t id);
+/* Returns the passage of this name, or NULL. `leaves`: those that its port numbered next are asked
+ * for next. */
+struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, bool leaves);
 
 /*
  * A TCP segment or a UDP datagram, read from its frame.

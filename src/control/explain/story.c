@@ -387,6 +387,8 @@ bool story_tell(struct flow *flow, bool deaf, bool over)
 	if (!flow->verdict || !ground_begin(&teller.ground, flow, deaf))
 		return false;
 	teller.verdict = flow->verdict;
+	if (flow->speech.kind == SPEECH_QUIC)
+		losses_join(flow, &teller.ground);
 	losses_tell(flow, &teller.ground, over ? 0 : KEPT / 2, flow->verdict);
 	tell_moments(&teller, over ? SIMTIME_NEVER : flow->latest_ns);
 	/* What has happened so far is explained before its packets are forgotten. */

@@ -66,6 +66,7 @@ static void choose_soon(struct ground *ground)
 
 		trip_ns = got_ns > out->sent_ns ? got_ns - out->sent_ns : 0;
 	}
+	ground->trip_ns = trip_ns;
 	for (int i = 0; i < FLOW_WAYS; i++)
 		ground->soon_ns[i] =
 		        simtime_max(SOON_LEAST_NS, simtime_min(SOON_MOST_NS, trip_ns / 8));

@@ -81,6 +81,8 @@ EXCHANGES = {
            f"python3 {HERE}/client.py h2", None),
     "h3": (f"{QUIC} {HERE}/quic.py serve {{folder}}", f"{QUIC} {HERE}/quic.py get",
            {"quic": 1, "request": 1}),
+    "h3-lost": (f"{QUIC} {HERE}/quic.py serve {{folder}}", f"{QUIC} {HERE}/quic.py get",
+                {"quic": 1, "request": 1}, ["--up", "loss pattern 1 of 1000000"]),
     "iperf3": ("iperf3 -s -1", f"python3 {HERE}/client.py iperf3", None),
     "ssh": (f"{HERE}/sshd.sh {{folder}}", f"python3 {HERE}/client.py ssh {{folder}}", None),
     "syn-lost": (f"{SERVER} http", CURL + "http://A:8000/1000", {"tcp": 1, "request": 1},
@@ -266,7 +268,7 @@ ssl_certificate {folder}/certificate.pem; ssl_certificate_key {folder}/certifica
 
 
 def there(exchange):
-    if exchange == "h3":
+    if exchange.startswith("h3"):
         return subprocess.run([QUIC, "-c", "import aioquic"], check=False,
                               stderr=subprocess.DEVNULL).returncode == 0
     return exchange not in NEEDS or shutil.which(NEEDS[exchange]) is not None
