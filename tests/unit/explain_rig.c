@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain/before.h"
 #include "packet/headers.h"
 
 #define IP_AT        14
@@ -98,6 +99,20 @@ static uint32_t make_frame(const struct talked *talk, int way, uint8_t flags, ui
 	return TRANSPORT_AT + head + bytes;
 }
 
+static uint32_t make_question(const struct talked *talk, int way, uint8_t flags, uint8_t *frame)
+{
+	static const uint8_t kind[] = {0x08, 0x06, 0, 1, 0x08, 0, 6, 4, 0};
+	const uint32_t client = 0x0a000002, server = 0x0a000100u + talk->server;
+
+	memset(frame, 0, 42);
+	frame[0] = flags & ACK ? 0x02 : 0xff;
+	memcpy(frame + 12, kind, sizeof(kind));
+	frame[21] = flags & ACK ? 2 : 1;
+	headers_put_u32(frame + 28, way == UP ? client : server);
+	headers_put_u32(frame + 38, way == UP ? server : client);
+	return 42;
+}
+
 static void tell(struct talked *talk, const struct fate *fate)
 {
 	explainer_take(talk->explainer, fate);
@@ -107,7 +122,10 @@ uint64_t talked_again(struct talked *talk, int way, uint64_t at_us, uint8_t flag
                       uint32_t sequence, const void *data, uint32_t bytes)
 {
 	uint8_t frame[FRAME_ROOM];
-	const uint32_t length = make_frame(talk, way, flags, sequence, data, bytes, frame);
+	const uint32_t length =
+	        talk->protocol == NEIGHBOUR_PROTOCOL
+	                ? make_question(talk, way, flags, frame)
+	                : make_frame(talk, way, flags, sequence, data, bytes, frame);
 	const uint64_t begins_us = at_us > talk->free_us[way] ? at_us : talk->free_us[way];
 	const uint64_t due_us = begins_us + talk->rate_us + talk->delay_us;
 	const bool lost = talk->lose;

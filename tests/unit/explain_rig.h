@@ -28,7 +28,7 @@ struct talked {
 	uint32_t n, told; /* that are kept, and in all */
 	uint64_t packets[2];
 	/* of the packets to come */
-	uint8_t protocol; /* 6: TCP, 17: UDP */
+	uint8_t protocol; /* 6: TCP, 17: UDP, NEIGHBOUR_PROTOCOL: ARP, with ACK an answer */
 	uint16_t client_port, server_port;
 	uint8_t server;    /* the last byte of its address */
 	uint32_t delay_us; /* of the path, one way */

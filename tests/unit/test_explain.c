@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain/before.h"
 #include "explain_rig.h"
 #include "runner/group.h"
 
@@ -335,6 +336,71 @@ static void a_lookup_belongs_to_the_connection_that_has_waited_for_it(void **sta
 	(void)state;
 }
 
+/* The first question is lost, and asked again after a second. */
+static void a_question_for_the_neighbour_belongs_to_the_connection_that_follows(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict;
+	uint64_t at_us;
+
+	talk->protocol = NEIGHBOUR_PROTOCOL;
+	talk->lose = true;
+	talked_send(talk, UP, 0, 0, NULL, 0);
+	for (int i = 0; i < 2; i++) {
+		talk->protocol = NEIGHBOUR_PROTOCOL;
+		at_us = talked_send(talk, UP, (1000 + 5000 * (uint64_t)i) * MS, 0, NULL, 0);
+		at_us = talked_send(talk, DOWN, at_us, ACK, NULL, 0);
+		talk->protocol = IPPROTO_TCP;
+		talk->client_port++;
+		talked_open(talk, at_us);
+	}
+	talked_end(talk);
+	assert_int_equal(talk->told, 2);
+	verdict = talk->verdicts[0];
+	assert_int_equal(verdict->phases[0].kind, PHASE_ARP);
+	assert_string_equal(verdict->phases[0].detail, "10.0.1.1");
+	assert_int_equal(verdict->phases[0].round_trips, 1);
+	assert_int_equal(talked_part(verdict, PART_LOST), 1000 * MS);
+	assert_int_equal(total_us(verdict), 1000 * MS + 2 * TRIP);
+	assert_int_equal(verdict->losses[0].packet, 1);
+	/* Asked again later, it had not been lost before. */
+	verdict = talk->verdicts[1];
+	assert_int_equal(verdict->phases[0].kind, PHASE_ARP);
+	assert_int_equal(total_us(verdict), 2 * TRIP);
+	assert_int_equal(talked_part(verdict, PART_LOST), 0);
+	talked_free(talk);
+	(void)state;
+}
+
+/* The name first, then the neighbour: the phases follow each other. */
+static void a_neighbour_that_is_asked_behind_a_lookup_follows_it(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict;
+	uint64_t at_us;
+
+	talk->protocol = IPPROTO_UDP;
+	talk->server_port = 53;
+	at_us = talked_send(talk, UP, 0, 0, QUESTION, sizeof(QUESTION) - 1);
+	at_us = talked_send(talk, DOWN, at_us, 0, ANSWER, sizeof(ANSWER) - 1);
+	talk->server = 9;
+	talk->protocol = NEIGHBOUR_PROTOCOL;
+	at_us = talked_send(talk, UP, at_us + 2 * MS, 0, NULL, 0);
+	at_us = talked_send(talk, DOWN, at_us, ACK, NULL, 0);
+	talk->protocol = IPPROTO_TCP;
+	talk->server_port = 80;
+	talked_open(talk, at_us);
+	verdict = talked_only(talk);
+	assert_int_equal(verdict->n_phases, 3);
+	assert_int_equal(verdict->phases[0].kind, PHASE_DNS);
+	assert_int_equal(verdict->phases[1].kind, PHASE_ARP);
+	assert_int_equal(talked_part(verdict, PART_CLIENT), 2 * MS);
+	assert_int_equal(total_us(verdict), 3 * TRIP + 2 * MS);
+	assert_int_equal(verdict_round_trips(verdict), 3);
+	talked_free(talk);
+	(void)state;
+}
+
 /* Appends a record of TLS to `to`. Returns its end. */
 static uint8_t *add_record(uint8_t *to, uint8_t type, const void *data, uint16_t bytes)
 {
@@ -640,6 +706,9 @@ GROUP(explain)
 	        cmocka_unit_test(requests_of_one_connection_have_a_phase_each),
 	        cmocka_unit_test(a_refused_attempt_belongs_to_the_connection_that_follows),
 	        cmocka_unit_test(a_lookup_belongs_to_the_connection_that_has_waited_for_it),
+	        cmocka_unit_test(
+	                a_question_for_the_neighbour_belongs_to_the_connection_that_follows),
+	        cmocka_unit_test(a_neighbour_that_is_asked_behind_a_lookup_follows_it),
 	        cmocka_unit_test(a_handshake_of_tls_ends_when_the_client_may_ask),
 	        cmocka_unit_test(early_data_asks_with_the_hello),
 	        cmocka_unit_test(a_greeting_of_quic_that_is_lost_costs_until_it_is_sent_again),

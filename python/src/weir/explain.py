@@ -18,7 +18,8 @@ PathLike = str | os.PathLike[str]
 
 @dataclasses.dataclass(frozen=True)
 class Phase:
-    """A phase of a connection: "dns", "tcp", "tls", "quic", "request" or "exchange"."""
+    """A phase of a connection: "arp", "dns", "attempt", "tcp", "tls", "quic", "request" or
+    "exchange"."""
 
     name: str
     detail: str

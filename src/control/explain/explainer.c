@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain/before.h"
 #include "explain/flow.h"
 #include "explain/story.h"
 #include "fates/fate_capture.h"
@@ -81,10 +82,11 @@ static uint64_t kept(const struct flow *flow)
 	return way_kept(&flow->ways[FLOW_UP]) + (uint64_t)way_kept(&flow->ways[FLOW_DOWN]);
 }
 
-/* A lookup that a connection has waited for is told with it. */
+/* What a connection has waited for is told with it. */
 static void finish(struct explainer *explainer, struct flow *flow)
 {
-	if (!flow->used && story_tell(flow, explainer->deaf, true) && flow->verdict->n_phases > 0) {
+	if (!flow->used && flow->protocol != NEIGHBOUR_PROTOCOL &&
+	    story_tell(flow, explainer->deaf, true) && flow->verdict->n_phases > 0) {
 		explainer->tell(explainer->argument, flow->verdict);
 		flow->verdict = NULL;
 	}
@@ -146,6 +148,28 @@ static void shorten(struct explainer *explainer, struct flow *flow)
 
 /* ---- a packet arrives ---- */
 
+/* Finds what a flow that has just begun has waited for. */
+static void give_before(struct explainer *explainer, struct flow *flow, simtime now)
+{
+	if (flow->protocol == IPPROTO_TCP)
+		attempts_give(explainer->flows, flow, now, explainer->deaf);
+	lookups_give(explainer->lookups, explainer->flows, flow, now, explainer->deaf);
+	neighbours_give(explainer->flows, flow, now, explainer->deaf);
+}
+
+/* Returns true if the ports are used again, or a question for a neighbour is asked again that had
+ * an answer. */
+static bool begins_anew(const struct flow *flow, int way, const struct segment *segment,
+                        simtime now)
+{
+	if (flow->protocol == NEIGHBOUR_PROTOCOL)
+		return !segment->acknowledges &&
+		       (way == FLOW_DOWN || way_kept(&flow->ways[FLOW_DOWN]) > 0);
+	return segment->marks & PASSAGE_SYN && way == FLOW_UP &&
+	       flow->latest_ns + EXPLAINER_REST_NS < now &&
+	       (flow->reset || flow->closed[FLOW_UP] || flow->closed[FLOW_DOWN]);
+}
+
 static struct flow *flow_of(struct explainer *explainer, const struct segment *segment, simtime now,
                             int *way)
 {
@@ -153,10 +177,7 @@ static struct flow *flow_of(struct explainer *explainer, const struct segment *s
 	                                    &segment->to, way);
 	bool down;
 
-	/* The ports are used again. */
-	if (flow && segment->marks & PASSAGE_SYN && *way == FLOW_UP &&
-	    flow->latest_ns + EXPLAINER_REST_NS < now &&
-	    (flow->reset || flow->closed[FLOW_UP] || flow->closed[FLOW_DOWN])) {
+	if (flow && begins_anew(flow, *way, segment, now)) {
 		finish(explainer, flow);
 		flow = NULL;
 	}
@@ -169,7 +190,7 @@ static struct flow *flow_of(struct explainer *explainer, const struct segment *s
 	                      down ? &segment->from : &segment->to);
 	*way = down ? FLOW_DOWN : FLOW_UP;
 	if (flow && !down && (segment->marks & PASSAGE_SYN || segment->protocol == IPPROTO_UDP))
-		lookups_give(explainer->lookups, explainer->flows, flow, now, explainer->deaf);
+		give_before(explainer, flow, now);
 	return flow;
 }
 
@@ -199,16 +220,18 @@ static void hear(struct explainer *explainer, struct flow *flow, int which,
 		lookups_note(explainer->lookups, flow);
 }
 
-/* A datagram of DNS that asks the same once more. */
+/* A datagram of DNS, or a question for a neighbour, that asks the same once more. */
 static void join_questions(struct flow *flow, uint32_t number)
 {
 	struct way *way = &flow->ways[FLOW_UP];
 	struct passage *passage = way_at(way, number);
-	const struct dns_message *message = flow->speech.dns;
+	const bool dns = flow->speech.kind == SPEECH_DNS && flow->protocol == IPPROTO_UDP;
+	const struct dns_message *message = dns ? flow->speech.dns : NULL;
 
-	if (flow->speech.kind != SPEECH_DNS || flow->protocol != IPPROTO_UDP || !message)
+	if (!message && flow->protocol != NEIGHBOUR_PROTOCOL)
 		return;
-	passage->ack = (uint32_t)message->id << 16 | message->type;
+	if (message)
+		passage->ack = (uint32_t)message->id << 16 | message->type;
 	for (uint32_t i = number; i > way->first && number - i < 16; i--) {
 		if (way_at(way, i - 1)->ack != passage->ack)
 			continue;

@@ -42,6 +42,7 @@ enum part {
 };
 
 #define PHASES(X)                                                                                  \
+	X(ARP, "arp", "ARP")                                                                       \
 	X(DNS, "dns", "DNS")                                                                       \
 	X(ATTEMPT, "attempt", "attempt")                                                           \
 	X(TCP, "tcp", "TCP")                                                                       \
@@ -107,6 +108,8 @@ void verdict_free(struct verdict *verdict); /* NULL is allowed */
 struct verdict_phase *verdict_phase_add(struct verdict *verdict, enum phase kind);
 /* Adds a loss, if there is room. Returns NULL if there is none. */
 struct verdict_loss *verdict_loss_add(struct verdict *verdict);
+/* Appends the phases up to an instant, and the losses, of what came before, in another flow. */
+void verdict_append(struct verdict *to, const struct verdict *from, simtime until_ns);
 /* Returns the sum of a part over all phases. */
 uint64_t verdict_part_ns(const struct verdict *verdict, enum part part);
 uint32_t verdict_round_trips(const struct verdict *verdict);

@@ -28,9 +28,12 @@ void verdict_server(const struct verdict *verdict, char text[VERDICT_SERVER_BYTE
 	char address[INET6_ADDRSTRLEN];
 
 	if (verdict->name[0] && server->port != DNS_PORT) {
-		/* A Host field may have a port already. */
-		snprintf(text, VERDICT_SERVER_BYTES, "%.*s:%u", (int)strcspn(verdict->name, ":"),
-		         verdict->name, server->port);
+		/* A Host field may have a port already; an address of IPv6 is in brackets. */
+		const size_t bracket = strcspn(verdict->name, "]");
+		const size_t n = verdict->name[bracket] ? bracket + 1 : strcspn(verdict->name, ":");
+
+		snprintf(text, VERDICT_SERVER_BYTES, "%.*s:%u", (int)n, verdict->name,
+		         server->port);
 		return;
 	}
 	address_text(server, address, sizeof(address));
