@@ -36,6 +36,7 @@ struct talked *talked_make(bool deaf)
 	talk->protocol = IPPROTO_TCP;
 	talk->client_port = 40000;
 	talk->server_port = 80;
+	talk->client = 2;
 	talk->server = 1;
 	talk->delay_us = 50 * MS;
 	talk->window = 60000;
@@ -81,8 +82,10 @@ static uint32_t make_frame(const struct talked *talk, int way, uint8_t flags, ui
 	headers_put_u16(ip + 2, (uint16_t)(20 + head + bytes));
 	ip[8] = 64;
 	ip[9] = talk->protocol;
-	headers_put_u32(ip + 12, way == UP ? 0x0a000002 : 0x0a000100u + talk->server);
-	headers_put_u32(ip + 16, way == UP ? 0x0a000100u + talk->server : 0x0a000002);
+	headers_put_u32(ip + 12,
+	                way == UP ? 0x0a000000u + talk->client : 0x0a000100u + talk->server);
+	headers_put_u32(ip + 16,
+	                way == UP ? 0x0a000100u + talk->server : 0x0a000000u + talk->client);
 	headers_put_u16(transport, way == UP ? talk->client_port : talk->server_port);
 	headers_put_u16(transport + 2, way == UP ? talk->server_port : talk->client_port);
 	if (tcp) {
@@ -102,7 +105,7 @@ static uint32_t make_frame(const struct talked *talk, int way, uint8_t flags, ui
 static uint32_t make_question(const struct talked *talk, int way, uint8_t flags, uint8_t *frame)
 {
 	static const uint8_t kind[] = {0x08, 0x06, 0, 1, 0x08, 0, 6, 4, 0};
-	const uint32_t client = 0x0a000002, server = 0x0a000100u + talk->server;
+	const uint32_t client = 0x0a000000u + talk->client, server = 0x0a000100u + talk->server;
 
 	memset(frame, 0, 42);
 	frame[0] = flags & ACK ? 0x02 : 0xff;

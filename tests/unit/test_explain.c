@@ -278,11 +278,9 @@ static void requests_of_one_connection_have_a_phase_each(void **state)
 	(void)state;
 }
 
-/* A server with two addresses: the first one refuses. */
-static void a_refused_attempt_belongs_to_the_connection_that_follows(void **state)
+/* Somebody is refused, and somebody goes to another address. */
+static const struct verdict *go_on_from_a_refusal(struct talked *talk, uint8_t next_client)
 {
-	struct talked *talk = talked_make(false);
-	const struct verdict *verdict;
 	uint64_t at_us;
 
 	talk->server = 7;
@@ -290,14 +288,36 @@ static void a_refused_attempt_belongs_to_the_connection_that_follows(void **stat
 	at_us = talked_send(talk, DOWN, at_us, RST | ACK, NULL, 0);
 	talk->server = 8;
 	talk->client_port++;
+	talk->client = next_client;
 	at_us = talked_open(talk, at_us + 1 * MS);
 	talked_send(talk, DOWN, ask(talk, at_us), ACK, NULL, 1000);
-	verdict = talked_only(talk);
+	talked_end(talk);
+	return talk->verdicts[talk->told - 1];
+}
+
+static void a_refused_attempt_belongs_to_the_connection_that_follows(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict = go_on_from_a_refusal(talk, 2);
+
+	assert_int_equal(talk->told, 1);
 	assert_int_equal(verdict->n_phases, 3);
 	assert_int_equal(verdict->phases[0].kind, PHASE_ATTEMPT);
 	assert_int_equal(verdict->phases[0].end_ns, TRIP * 1000);
 	assert_int_equal(total_us(verdict), 3 * TRIP + 1 * MS);
 	assert_int_equal(talked_part(verdict, PART_CLIENT), 1 * MS);
+	talked_free(talk);
+	(void)state;
+}
+
+static void an_attempt_of_somebody_else_does_not(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict = go_on_from_a_refusal(talk, 3);
+
+	assert_int_equal(talk->told, 2);
+	assert_int_equal(verdict->n_phases, 2);
+	assert_int_equal(total_us(verdict), 2 * TRIP);
 	talked_free(talk);
 	(void)state;
 }
@@ -705,6 +725,7 @@ GROUP(explain)
 	        cmocka_unit_test(a_closed_window_is_told),
 	        cmocka_unit_test(requests_of_one_connection_have_a_phase_each),
 	        cmocka_unit_test(a_refused_attempt_belongs_to_the_connection_that_follows),
+	        cmocka_unit_test(an_attempt_of_somebody_else_does_not),
 	        cmocka_unit_test(a_lookup_belongs_to_the_connection_that_has_waited_for_it),
 	        cmocka_unit_test(
 	                a_question_for_the_neighbour_belongs_to_the_connection_that_follows),

@@ -93,10 +93,14 @@ static void signals_give_back(const struct sigaction before[SIGNALS])
 
 static int broken(const struct watch *watch)
 {
-	fprintf(stderr, "weir ctl: %s: weir writes another version of the format\n",
+	struct problem problem;
+
+	fate_reader_why(watch->memory, &problem);
+	fprintf(stderr, "weir ctl: %s: %s\n",
 	        watch->trace             ? "trace"
 	        : watch->words->explains ? "explain"
-	                                 : "capture");
+	                                 : "capture",
+	        problem.text);
 	return -EPROTO;
 }
 

@@ -14,13 +14,26 @@
 #define PATIENCE_MOST_NS  (500 * SIMTIME_MS)
 #define ATTEMPTS_AMONG    64
 
+static bool same_address(const struct flow_end *one, const struct flow_end *two)
+{
+	return one->family == two->family &&
+	       memcmp(one->address, two->address, sizeof(one->address)) == 0;
+}
+
+/* An attempt by the other family has another address of the client. */
+static bool may_be_one_client(const struct flow_end *one, const struct flow_end *two)
+{
+	return one->family != two->family || same_address(one, two);
+}
+
 static bool is_attempt(const struct flow *earlier, const struct flow *flow)
 {
 	const struct flow_end *one = &earlier->ends[FLOW_DOWN], *two = &flow->ends[FLOW_DOWN];
 
 	return earlier != flow && !earlier->used && earlier->protocol == IPPROTO_TCP &&
 	       earlier->speech.kind == SPEECH_SILENT && one->port == two->port &&
-	       (one->family != two->family || memcmp(one->address, two->address, 16) != 0) &&
+	       !same_address(one, two) &&
+	       may_be_one_client(&earlier->ends[FLOW_UP], &flow->ends[FLOW_UP]) &&
 	       way_kept(&earlier->ways[FLOW_UP]) > 0;
 }
 

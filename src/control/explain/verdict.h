@@ -21,15 +21,15 @@
 
 /* Key, words for people, and help. */
 #define PARTS(X)                                                                                   \
-	X(DELAY, "delay", "path", "on the line: the delay of the path, both ways")                 \
-	X(RATE, "rate", "rate", "while the link sent the connection's own bytes")                  \
+	X(DELAY, "delay", "network delay", "on the line: the delay of the path, both ways")        \
+	X(RATE, "rate", "bandwidth", "while the link sent the connection's own bytes")             \
 	X(QUEUE, "queue", "queue", "in a queue, behind packets of others")                         \
 	X(WEIR, "weir", "weir itself", "packets that weir handed over later than they were due")   \
 	X(LOST, "lost", "lost and resent",                                                         \
 	  "from the sending of a packet that was lost until it "                                   \
 	  "was sent again")                                                                        \
 	X(ACK, "ack", "delayed ACK", "a host delayed its acknowledgement")                         \
-	X(WINDOW, "window", "closed window", "the program at the other end did not read")          \
+	X(WINDOW, "window", "receiver did not read", "so the other was not allowed to send")       \
 	X(SERVER, "server", "server", "between a packet that came to the server, and its answer")  \
 	X(CLIENT, "client", "client", "the client's own time")                                     \
 	X(UNEXPLAINED, "unexplained", "unexplained", "what cannot be attributed to anything")

@@ -111,9 +111,8 @@ static void print_term(FILE *out, const struct verdict *verdict, const struct te
 	        : term->round_trips == 1 ? " round trip"
 	                                 : " round trips");
 	if (term->windows > 0)
-		fprintf(out, ": the %s needs %s",
-		        verdict->bytes[FLOW_DOWN] > verdict->bytes[FLOW_UP] ? "answer" : "data",
-		        count_of_these(term->windows, "more window", "more windows").text);
+		fprintf(out, ", as TCP sends the %s in portions",
+		        verdict->bytes[FLOW_DOWN] > verdict->bytes[FLOW_UP] ? "answer" : "data");
 	fputc(')', out);
 }
 
@@ -171,9 +170,9 @@ static void print_phase(FILE *out, const struct verdict *verdict, const struct v
 	print_bar(out, verdict, phase);
 	fprintf(out, "  %s", count_of_these(phase->round_trips, "round trip", "round trips").text);
 	if (phase->windows > 0)
-		fprintf(out, ", %" PRIu32 " of them for a larger window", phase->windows);
+		fprintf(out, ", %" PRIu32 " of them between portions", phase->windows);
 	if (phase->turns > 1)
-		fprintf(out, ", %" PRIu32 " turns", phase->turns);
+		fprintf(out, ", the client spoke %" PRIu32 " times", phase->turns);
 	for (int part = 0; part < PART_COUNT; part++) {
 		if (phase->parts_ns[part] == 0 ||
 		    phase->parts_ns[part] < (verdict->end_ns - verdict->begin_ns) / TINY_SHARE)
@@ -194,8 +193,13 @@ static void print_loss(FILE *out, const struct verdict *verdict, const struct ve
 
 	fputs("  lost after ", out);
 	print_time(out, loss->at_ns - verdict->begin_ns);
-	fprintf(out, ": packet %" PRIu64 " of port %s (%s: %s)", loss->packet, port,
-	        reason_name((enum reason)loss->reason), reason_help((enum reason)loss->reason));
+	fprintf(out, ": the %s packet %" PRIu64 " at port %s (",
+	        loss->way == FLOW_UP ? "client's" : "server's", loss->packet, port);
+	if (loss->reason == REASON_LOSS)
+		fputs("loss, as set)", out);
+	else
+		fprintf(out, "%s: %s)", reason_name((enum reason)loss->reason),
+		        reason_help((enum reason)loss->reason));
 	if (loss->acknowledgement) {
 		fputs(", an acknowledgement", out);
 	} else if (loss->resent != RESENT_NOT) {

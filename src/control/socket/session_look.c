@@ -13,7 +13,7 @@
 #include "account/count.h"
 #include "explain/explainer.h"
 #include "fates/capture_words.h"
-#include "language/explain.h"
+#include "language/describe.h"
 #include "live/tap.h"
 #include "record/recording.h"
 #include "units/human_unit.h"
@@ -188,7 +188,7 @@ void session_help(struct session *session, const char *line, const struct comman
 	int result = -ENOMEM;
 
 	if (out != NULL) {
-		result = explain(out, &command->words, 1, &wrong);
+		result = describe(out, &command->words, 1, &wrong);
 		if (result == 0 && command->words.n == 1)
 			show_session_help(out);
 		alloc_failure_close(out);

@@ -361,6 +361,19 @@ bool fate_reader_look(void *memory, size_t bytes, uint32_t ring, struct fate_tak
 	}
 }
 
+void fate_reader_why(const void *memory, struct problem *problem)
+{
+	const struct fate_memory *head = memory;
+
+	if (head->version != FATE_VERSION)
+		problem_set(problem, -1,
+		            "the weir that runs writes packets in format %u, this program reads "
+		            "format %u: use the program of its version",
+		            head->version, FATE_VERSION);
+	else
+		problem_set(problem, -1, "the memory for packets is damaged");
+}
+
 void fate_reader_pass(const struct fate_taken *taken)
 {
 	__atomic_store_n(&taken->ring->taken, taken->after, __ATOMIC_RELEASE);
