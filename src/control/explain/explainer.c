@@ -298,48 +298,16 @@ static simtime *link_of(struct explainer *explainer, const char *cloud)
 	return &explainer->links[at].sent_ns;
 }
 
-static uint32_t short_ns(simtime ns)
+/* Returns when the link could begin to send the packet, and notes when it has sent it. */
+static simtime pass_link(struct explainer *explainer, const struct fate *fate)
 {
-	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
-}
+	simtime *sent_ns = link_of(explainer, fate->cloud), free_ns = fate->t_in_ns;
 
-static void deliver(struct explainer *explainer, const struct fate *fate, struct passage *passage)
-{
-	simtime *link_ns = link_of(explainer, fate->cloud);
-	simtime free_ns = link_ns ? simtime_max(*link_ns, fate->t_in_ns) : fate->t_in_ns;
-
-	if (link_ns)
-		*link_ns = simtime_max(*link_ns, fate->entered_ns);
-	if (!passage)
-		return;
-	/* A copy is as good as its original: the first one counts. */
-	if (fate->flags & PACKET_COPY && passage->fate == PASSAGE_ARRIVED &&
-	    passage->arrived_ns <= fate->t_out_ns)
-		return;
-	passage->fate = PASSAGE_ARRIVED;
-	passage->arrived_ns = fate->t_out_ns;
-	passage->entered_ns = fate->entered_ns;
-	passage->rate_ns = short_ns(fate->entered_ns > free_ns ? fate->entered_ns - free_ns : 0);
-	passage->clouds = (uint8_t)(passage->clouds < UINT8_MAX ? passage->clouds + 1 : UINT8_MAX);
-}
-
-static void drop(const struct fate *fate, struct passage *passage)
-{
-	if (fate->flags & PACKET_COPY)
-		return;
-	passage->fate = PASSAGE_LOST;
-	passage->arrived_ns = fate->at_ns;
-	passage->reason = (uint8_t)fate->reason;
-}
-
-/* The device of a port has taken it. */
-static void sent(const struct fate *fate, struct passage *passage)
-{
-	if (passage->fate != PASSAGE_ARRIVED || fate->t_in_ns != passage->arrived_ns ||
-	    fate->at_ns <= fate->t_in_ns)
-		return;
-	passage->late_ns = short_ns(fate->at_ns - fate->t_in_ns);
-	passage->arrived_ns = fate->at_ns;
+	if (sent_ns) {
+		free_ns = simtime_max(*sent_ns, free_ns);
+		*sent_ns = simtime_max(*sent_ns, fate->entered_ns);
+	}
+	return free_ns;
 }
 
 void explainer_take(struct explainer *explainer, const struct fate *fate)
@@ -354,10 +322,13 @@ void explainer_take(struct explainer *explainer, const struct fate *fate)
 		if (!passage)
 			arrive(explainer, fate);
 	} else if (fate->kind == FATE_DELIVERED) {
-		deliver(explainer, fate, passage);
+		const simtime free_ns = pass_link(explainer, fate);
+
+		if (passage)
+			passage_deliver(passage, fate, free_ns);
 	} else if (passage && fate->kind == FATE_DROPPED) {
-		drop(fate, passage);
+		passage_drop(passage, fate);
 	} else if (passage) {
-		sent(fate, passage);
+		passage_send(passage, fate);
 	}
 }

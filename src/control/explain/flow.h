@@ -78,6 +78,12 @@ struct passage {
 	uint8_t port;   /* where it came in */
 };
 
+/* A cloud lets it leave: its link was free for it at `free_ns`. */
+void passage_deliver(struct passage *passage, const struct fate *fate, simtime free_ns);
+void passage_drop(struct passage *passage, const struct fate *fate);
+/* The device of a port has taken it. */
+void passage_send(struct passage *passage, const struct fate *fate);
+
 struct way {
 	struct passage *passages;
 	uint64_t reach;      /* as of the last packet; 0: there was none */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packet/packet.h"
+
 #define ROOM_FIRST 8
 
 static bool make_room(struct way *way)
@@ -105,4 +107,42 @@ void way_free(struct way *way)
 {
 	free(way->passages);
 	*way = (struct way){.passages = NULL};
+}
+
+/* ---- what becomes of it ---- */
+
+static uint32_t short_ns(simtime ns)
+{
+	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+void passage_deliver(struct passage *passage, const struct fate *fate, simtime free_ns)
+{
+	/* A copy is as good as its original: the first one counts. */
+	if (fate->flags & PACKET_COPY && passage->fate == PASSAGE_ARRIVED &&
+	    passage->arrived_ns <= fate->t_out_ns)
+		return;
+	passage->fate = PASSAGE_ARRIVED;
+	passage->arrived_ns = fate->t_out_ns;
+	passage->entered_ns = fate->entered_ns;
+	passage->rate_ns = short_ns(fate->entered_ns > free_ns ? fate->entered_ns - free_ns : 0);
+	passage->clouds = (uint8_t)(passage->clouds < UINT8_MAX ? passage->clouds + 1 : UINT8_MAX);
+}
+
+void passage_drop(struct passage *passage, const struct fate *fate)
+{
+	if (fate->flags & PACKET_COPY)
+		return;
+	passage->fate = PASSAGE_LOST;
+	passage->arrived_ns = fate->at_ns;
+	passage->reason = (uint8_t)fate->reason;
+}
+
+void passage_send(struct passage *passage, const struct fate *fate)
+{
+	if (passage->fate != PASSAGE_ARRIVED || fate->t_in_ns != passage->arrived_ns ||
+	    fate->at_ns <= fate->t_in_ns)
+		return;
+	passage->late_ns = short_ns(fate->at_ns - fate->t_in_ns);
+	passage->arrived_ns = fate->at_ns;
 }
