@@ -318,6 +318,8 @@ static void an_attempt_of_somebody_else_does_not(void **state)
 	assert_int_equal(talk->told, 2);
 	assert_int_equal(verdict->n_phases, 2);
 	assert_int_equal(total_us(verdict), 2 * TRIP);
+	assert_false(verdict->refused);
+	assert_true(talk->verdicts[0]->refused);
 	talked_free(talk);
 	(void)state;
 }

@@ -170,6 +170,7 @@ bool story_tell(struct flow *flow, bool deaf, bool over)
 	teller_end_turn(&teller, over);
 	ground_end(&teller.ground);
 	name(flow->verdict, flow);
+	flow->verdict->refused = flow->reset && flow->speech.kind == SPEECH_SILENT;
 	flow->verdict->open = !flow->reset && !(flow->closed[FLOW_UP] && flow->closed[FLOW_DOWN]);
 	if (!over)
 		forget(flow);

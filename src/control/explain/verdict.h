@@ -90,6 +90,7 @@ struct verdict {
 	char name[DNS_NAME_BYTES]; /* of the server; "": not known */
 	bool whole;                /* its beginning was seen */
 	bool open;                 /* it goes on, as far as is known */
+	bool refused;              /* it was reset before anything was said */
 	simtime begin_ns, end_ns;
 	uint64_t packets[FLOW_WAYS], bytes[FLOW_WAYS]; /* of the stream or the datagrams */
 	uint64_t lost[FLOW_WAYS];

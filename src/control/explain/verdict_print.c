@@ -241,6 +241,8 @@ void verdict_print(const struct verdict *verdict, const struct explanation_of *o
 		fputs(" (its beginning was not seen)", out);
 	if (verdict->packets[FLOW_DOWN] == 0)
 		fputs(" (no answer came)", out);
+	if (verdict->refused)
+		fputs(" (refused)", out);
 	fputc('\n', out);
 	for (uint32_t i = 0; i < lines; i++)
 		print_phase(out, verdict, &verdict->phases[i], of);

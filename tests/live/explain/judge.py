@@ -213,9 +213,9 @@ shown = {}
 
 def are_right(exchange, setting, found, n_lost):
     """Whether the round trips are those that the exchange takes by hand. On a path of 1 Mbit/s, the
-    first window of 14,600 bytes takes 117 ms, and its acknowledgements come after 40: the link never
-    waits, and an answer of any length takes one. A loss adds no round trip, as its time is that of
-    the loss, but the window may be smaller behind it: one more for each."""
+    first window of 14,600 bytes takes 117 ms, and its acknowledgements come after 40: the link
+    never waits, and an answer of any length takes one. A loss adds no round trip, as its time is
+    that of the loss, but the window may be smaller behind it: one more for each."""
     if exchange in ("iperf3", "slow-iperf"):
         return True  # they take a second, however many that are
     least = EXCHANGES[exchange][2] or shown.setdefault(exchange, found)
