@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import json
+import os
 
 import pytest
 from conftest import CAPTURE, SPLIT
@@ -40,3 +41,12 @@ def test_the_file_can_be_read_later(explained, tmp_path):
                                 "left_out": explained.left_out,
                                 "connections": [each.raw for each in explained.connections]}))
     assert weir.Explanation.read(path).connections == explained.connections
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="weir exec needs root here")
+def test_a_command_that_fails_is_explained_too():
+    explained = weir.explain(["sh", "-c", "exit 7"], "delay 10ms")
+    assert explained.status == 7
+    assert explained.connections == ()
+    with pytest.raises(weir.errors.Failed, match="dilay"):
+        weir.explain(["true"], "dilay 10ms")

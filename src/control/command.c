@@ -7,7 +7,7 @@
 
 #include <rte_version.h>
 
-#include "language/explain.h"
+#include "language/describe.h"
 #include "language/language_export.h"
 #include "machine/cpu_level.h"
 #include "text/alloc_failure.h"
@@ -101,7 +101,7 @@ static int command_help(int argc, char **argv)
 		print_usage(stdout);
 		fputs("\nThe scenario language, in files and on the control socket:\n\n", stdout);
 	}
-	if (explain(stdout, words, 0, &error) == 0)
+	if (describe(stdout, words, 0, &error) == 0)
 		result = 0;
 	else
 		result = options_wrong(&help_options, "%s", error.text);

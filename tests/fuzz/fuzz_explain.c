@@ -5,7 +5,8 @@
  *   1 byte    bits 0-1: arrives and is delivered, is lost, stays under way, is delivered late;
  *             bit 2: the port; bit 3: the client's; bits 4-7: how long after the one before it
  *   2 bytes   the length of the payload behind the header of TCP or UDP, 0 to 2047
- *   1 byte    bit 0: UDP; bits 1-3: which of eight servers' ports
+ *   1 byte    bit 0: UDP; bits 1-3: which of eight servers' ports; bits 4-7: the client's; all
+ *             set: a question for a neighbour by ARP, or its answer
  *   12 bytes  sequence, acknowledgement, flags, window, delay
  *   payload
  *
@@ -91,10 +92,27 @@ static uint32_t make_frame(const uint8_t *head, const uint8_t *payload, uint32_t
 	return TRANSPORT_AT + transport + bytes;
 }
 
+static uint32_t make_question(const uint8_t *head, const uint8_t *payload, uint32_t bytes,
+                              uint8_t *frame)
+{
+	static const uint8_t kind[] = {0x08, 0x06, 0, 1, 0x08, 0, 6, 4, 0};
+	const bool up = head[0] & 8;
+
+	memset(frame, 0, TRANSPORT_AT + 20);
+	memcpy(frame + 22, payload, bytes < 20 ? bytes : 20);
+	frame[0] = head[4];
+	memcpy(frame + 12, kind, sizeof(kind));
+	frame[21] = head[10] & 16 ? 2 : 1;
+	headers_put_u32(frame + 28, up ? 1 : 2);
+	headers_put_u32(frame + 38, up ? 2 : 1);
+	return 42;
+}
+
 static void happen(struct run *run, const uint8_t *head, const uint8_t *payload, uint32_t bytes)
 {
 	static uint8_t frame[TRANSPORT_AT + 20 + PAYLOAD_MAX];
-	const uint32_t length = make_frame(head, payload, bytes, frame);
+	const uint32_t length = head[3] == UINT8_MAX ? make_question(head, payload, bytes, frame)
+	                                             : make_frame(head, payload, bytes, frame);
 	const uint32_t port = head[0] >> 2 & 1;
 	const simtime delay_ns = headers_u16(head + 14) * (SIMTIME_MS / 8);
 	struct fate fate = {.packet = ++run->packets[port],

@@ -14,7 +14,7 @@
 #include "check/budget.h"
 #include "check/memory_plan.h"
 #include "language/complete.h"
-#include "language/explain.h"
+#include "language/describe.h"
 #include "language/language.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
@@ -53,7 +53,7 @@ static void help(const struct command *command)
 	FILE *out = open_memstream(&text, &bytes);
 
 	assert(out != NULL);
-	if (explain(out, &command->words, 1, &error) != 0)
+	if (describe(out, &command->words, 1, &error) != 0)
 		assert_said(&error);
 	fclose(out);
 	free(text);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain/before.h"
 #include "packet/headers.h"
 
 #define IP_AT        14
@@ -35,6 +36,7 @@ struct talked *talked_make(bool deaf)
 	talk->protocol = IPPROTO_TCP;
 	talk->client_port = 40000;
 	talk->server_port = 80;
+	talk->client = 2;
 	talk->server = 1;
 	talk->delay_us = 50 * MS;
 	talk->window = 60000;
@@ -80,8 +82,10 @@ static uint32_t make_frame(const struct talked *talk, int way, uint8_t flags, ui
 	headers_put_u16(ip + 2, (uint16_t)(20 + head + bytes));
 	ip[8] = 64;
 	ip[9] = talk->protocol;
-	headers_put_u32(ip + 12, way == UP ? 0x0a000002 : 0x0a000100u + talk->server);
-	headers_put_u32(ip + 16, way == UP ? 0x0a000100u + talk->server : 0x0a000002);
+	headers_put_u32(ip + 12,
+	                way == UP ? 0x0a000000u + talk->client : 0x0a000100u + talk->server);
+	headers_put_u32(ip + 16,
+	                way == UP ? 0x0a000100u + talk->server : 0x0a000000u + talk->client);
 	headers_put_u16(transport, way == UP ? talk->client_port : talk->server_port);
 	headers_put_u16(transport + 2, way == UP ? talk->server_port : talk->client_port);
 	if (tcp) {
@@ -98,6 +102,20 @@ static uint32_t make_frame(const struct talked *talk, int way, uint8_t flags, ui
 	return TRANSPORT_AT + head + bytes;
 }
 
+static uint32_t make_question(const struct talked *talk, int way, uint8_t flags, uint8_t *frame)
+{
+	static const uint8_t kind[] = {0x08, 0x06, 0, 1, 0x08, 0, 6, 4, 0};
+	const uint32_t client = 0x0a000000u + talk->client, server = 0x0a000100u + talk->server;
+
+	memset(frame, 0, 42);
+	frame[0] = flags & ACK ? 0x02 : 0xff;
+	memcpy(frame + 12, kind, sizeof(kind));
+	frame[21] = flags & ACK ? 2 : 1;
+	headers_put_u32(frame + 28, way == UP ? client : server);
+	headers_put_u32(frame + 38, way == UP ? server : client);
+	return 42;
+}
+
 static void tell(struct talked *talk, const struct fate *fate)
 {
 	explainer_take(talk->explainer, fate);
@@ -107,7 +125,10 @@ uint64_t talked_again(struct talked *talk, int way, uint64_t at_us, uint8_t flag
                       uint32_t sequence, const void *data, uint32_t bytes)
 {
 	uint8_t frame[FRAME_ROOM];
-	const uint32_t length = make_frame(talk, way, flags, sequence, data, bytes, frame);
+	const uint32_t length =
+	        talk->protocol == NEIGHBOUR_PROTOCOL
+	                ? make_question(talk, way, flags, frame)
+	                : make_frame(talk, way, flags, sequence, data, bytes, frame);
 	const uint64_t begins_us = at_us > talk->free_us[way] ? at_us : talk->free_us[way];
 	const uint64_t due_us = begins_us + talk->rate_us + talk->delay_us;
 	const bool lost = talk->lose;

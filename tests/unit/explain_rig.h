@@ -28,11 +28,11 @@ struct talked {
 	uint32_t n, told; /* that are kept, and in all */
 	uint64_t packets[2];
 	/* of the packets to come */
-	uint8_t protocol; /* 6: TCP, 17: UDP */
+	uint8_t protocol; /* 6: TCP, 17: UDP, NEIGHBOUR_PROTOCOL: ARP, with ACK an answer */
 	uint16_t client_port, server_port;
-	uint8_t server;    /* the last byte of its address */
-	uint32_t delay_us; /* of the path, one way */
-	uint32_t rate_us;  /* the link needs that for a packet; 0: there is no link */
+	uint8_t client, server; /* the last bytes of their addresses */
+	uint32_t delay_us;      /* of the path, one way */
+	uint32_t rate_us;       /* the link needs that for a packet; 0: there is no link */
 	uint64_t free_us[2];
 	uint32_t late_us; /* of the packets to come */
 	uint32_t sequence[2];

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain/before.h"
 #include "explain_rig.h"
 #include "runner/group.h"
 
@@ -277,11 +278,9 @@ static void requests_of_one_connection_have_a_phase_each(void **state)
 	(void)state;
 }
 
-/* A server with two addresses: the first one refuses. */
-static void a_refused_attempt_belongs_to_the_connection_that_follows(void **state)
+/* Somebody is refused, and somebody goes to another address. */
+static const struct verdict *go_on_from_a_refusal(struct talked *talk, uint8_t next_client)
 {
-	struct talked *talk = talked_make(false);
-	const struct verdict *verdict;
 	uint64_t at_us;
 
 	talk->server = 7;
@@ -289,14 +288,38 @@ static void a_refused_attempt_belongs_to_the_connection_that_follows(void **stat
 	at_us = talked_send(talk, DOWN, at_us, RST | ACK, NULL, 0);
 	talk->server = 8;
 	talk->client_port++;
+	talk->client = next_client;
 	at_us = talked_open(talk, at_us + 1 * MS);
 	talked_send(talk, DOWN, ask(talk, at_us), ACK, NULL, 1000);
-	verdict = talked_only(talk);
+	talked_end(talk);
+	return talk->verdicts[talk->told - 1];
+}
+
+static void a_refused_attempt_belongs_to_the_connection_that_follows(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict = go_on_from_a_refusal(talk, 2);
+
+	assert_int_equal(talk->told, 1);
 	assert_int_equal(verdict->n_phases, 3);
 	assert_int_equal(verdict->phases[0].kind, PHASE_ATTEMPT);
 	assert_int_equal(verdict->phases[0].end_ns, TRIP * 1000);
 	assert_int_equal(total_us(verdict), 3 * TRIP + 1 * MS);
 	assert_int_equal(talked_part(verdict, PART_CLIENT), 1 * MS);
+	talked_free(talk);
+	(void)state;
+}
+
+static void an_attempt_of_somebody_else_does_not(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict = go_on_from_a_refusal(talk, 3);
+
+	assert_int_equal(talk->told, 2);
+	assert_int_equal(verdict->n_phases, 2);
+	assert_int_equal(total_us(verdict), 2 * TRIP);
+	assert_false(verdict->refused);
+	assert_true(talk->verdicts[0]->refused);
 	talked_free(talk);
 	(void)state;
 }
@@ -331,6 +354,71 @@ static void a_lookup_belongs_to_the_connection_that_has_waited_for_it(void **sta
 	assert_int_equal(talked_part(verdict, PART_LOST), 1000 * MS);
 	assert_int_equal(verdict->losses[0].packet, 1);
 	assert_int_equal(total_us(verdict), 1000 * MS + 2 * TRIP);
+	talked_free(talk);
+	(void)state;
+}
+
+/* The first question is lost, and asked again after a second. */
+static void a_question_for_the_neighbour_belongs_to_the_connection_that_follows(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict;
+	uint64_t at_us;
+
+	talk->protocol = NEIGHBOUR_PROTOCOL;
+	talk->lose = true;
+	talked_send(talk, UP, 0, 0, NULL, 0);
+	for (int i = 0; i < 2; i++) {
+		talk->protocol = NEIGHBOUR_PROTOCOL;
+		at_us = talked_send(talk, UP, (1000 + 5000 * (uint64_t)i) * MS, 0, NULL, 0);
+		at_us = talked_send(talk, DOWN, at_us, ACK, NULL, 0);
+		talk->protocol = IPPROTO_TCP;
+		talk->client_port++;
+		talked_open(talk, at_us);
+	}
+	talked_end(talk);
+	assert_int_equal(talk->told, 2);
+	verdict = talk->verdicts[0];
+	assert_int_equal(verdict->phases[0].kind, PHASE_ARP);
+	assert_string_equal(verdict->phases[0].detail, "10.0.1.1");
+	assert_int_equal(verdict->phases[0].round_trips, 1);
+	assert_int_equal(talked_part(verdict, PART_LOST), 1000 * MS);
+	assert_int_equal(total_us(verdict), 1000 * MS + 2 * TRIP);
+	assert_int_equal(verdict->losses[0].packet, 1);
+	/* Asked again later, it had not been lost before. */
+	verdict = talk->verdicts[1];
+	assert_int_equal(verdict->phases[0].kind, PHASE_ARP);
+	assert_int_equal(total_us(verdict), 2 * TRIP);
+	assert_int_equal(talked_part(verdict, PART_LOST), 0);
+	talked_free(talk);
+	(void)state;
+}
+
+/* The name first, then the neighbour: the phases follow each other. */
+static void a_neighbour_that_is_asked_behind_a_lookup_follows_it(void **state)
+{
+	struct talked *talk = talked_make(false);
+	const struct verdict *verdict;
+	uint64_t at_us;
+
+	talk->protocol = IPPROTO_UDP;
+	talk->server_port = 53;
+	at_us = talked_send(talk, UP, 0, 0, QUESTION, sizeof(QUESTION) - 1);
+	at_us = talked_send(talk, DOWN, at_us, 0, ANSWER, sizeof(ANSWER) - 1);
+	talk->server = 9;
+	talk->protocol = NEIGHBOUR_PROTOCOL;
+	at_us = talked_send(talk, UP, at_us + 2 * MS, 0, NULL, 0);
+	at_us = talked_send(talk, DOWN, at_us, ACK, NULL, 0);
+	talk->protocol = IPPROTO_TCP;
+	talk->server_port = 80;
+	talked_open(talk, at_us);
+	verdict = talked_only(talk);
+	assert_int_equal(verdict->n_phases, 3);
+	assert_int_equal(verdict->phases[0].kind, PHASE_DNS);
+	assert_int_equal(verdict->phases[1].kind, PHASE_ARP);
+	assert_int_equal(talked_part(verdict, PART_CLIENT), 2 * MS);
+	assert_int_equal(total_us(verdict), 3 * TRIP + 2 * MS);
+	assert_int_equal(verdict_round_trips(verdict), 3);
 	talked_free(talk);
 	(void)state;
 }
@@ -427,6 +515,80 @@ static void early_data_asks_with_the_hello(void **state)
 	assert_int_equal(talked_phase(verdict, PHASE_TLS)->round_trips, 0);
 	assert_int_equal(talked_phase(verdict, PHASE_REQUEST)->round_trips, 1);
 	assert_int_equal(total_us(verdict), 2 * TRIP);
+	talked_free(talk);
+	(void)state;
+}
+
+/* An Initial of QUIC, with nothing that can be read in it. */
+static uint64_t greet(struct talked *talk, int way, uint64_t at_us)
+{
+	static const uint8_t hello[1200] = {0xc0, 0, 0, 0, 1, 8, 1, 2,    3,
+	                                    4,    5, 6, 7, 8, 0, 0, 0x44, 0x9f};
+
+	return talked_send(talk, way, at_us, 0, hello, sizeof(hello));
+}
+
+/* A datagram of QUIC behind the handshake. */
+static uint64_t talk_quic(struct talked *talk, int way, uint64_t at_us, uint32_t bytes)
+{
+	static const uint8_t payload[1200] = {0x40};
+
+	return talked_send(talk, way, at_us, 0, payload, bytes);
+}
+
+static struct talked *talked_make_quic(void)
+{
+	struct talked *talk = talked_make(false);
+
+	talk->protocol = IPPROTO_UDP;
+	talk->server_port = 443;
+	return talk;
+}
+
+static void a_greeting_of_quic_that_is_lost_costs_until_it_is_sent_again(void **state)
+{
+	struct talked *talk = talked_make_quic();
+	const struct verdict *verdict;
+	uint64_t at_us;
+
+	talk->lose = true;
+	greet(talk, UP, 0);
+	at_us = greet(talk, DOWN, greet(talk, UP, 1000 * MS));
+	talk_quic(talk, DOWN, talk_quic(talk, UP, at_us, 100), 1000);
+	verdict = talked_only(talk);
+	assert_int_equal(total_us(verdict), 1000 * MS + 2 * TRIP);
+	assert_int_equal(talked_part(verdict, PART_LOST), 1000 * MS);
+	assert_int_equal(talked_part(verdict, PART_DELAY), 2 * TRIP);
+	assert_int_equal(verdict_round_trips(verdict), 2);
+	assert_int_equal(verdict->losses[0].resent, RESENT_TIMEOUT);
+	assert_int_equal(verdict->losses[0].cost_ns, 1000 * MS * 1000);
+	talked_free(talk);
+	(void)state;
+}
+
+/* The second of five datagrams of an answer is lost; the client acknowledges the others. */
+static void
+a_datagram_of_quic_that_is_lost_is_repeated_once_later_ones_are_acknowledged(void **state)
+{
+	struct talked *talk = talked_make_quic();
+	const struct verdict *verdict;
+	uint64_t at_us = greet(talk, DOWN, greet(talk, UP, 0)), asked_us = 0;
+
+	at_us = talk_quic(talk, UP, at_us, 100);
+	for (int i = 0; i < 5; i++) {
+		uint64_t came_us;
+
+		talk->lose = i == 1;
+		came_us = talk_quic(talk, DOWN, at_us, 1200);
+		if (came_us > 0)
+			asked_us = talk_quic(talk, UP, came_us, 40);
+	}
+	talk_quic(talk, UP, talk_quic(talk, DOWN, asked_us, 1200), 40);
+	verdict = talked_only(talk);
+	assert_int_equal(total_us(verdict), 3 * TRIP);
+	assert_int_equal(talked_part(verdict, PART_LOST), TRIP);
+	assert_int_equal(verdict_round_trips(verdict), 2);
+	assert_int_equal(verdict->losses[0].resent, RESENT_FAST);
 	talked_free(talk);
 	(void)state;
 }
@@ -565,9 +727,16 @@ GROUP(explain)
 	        cmocka_unit_test(a_closed_window_is_told),
 	        cmocka_unit_test(requests_of_one_connection_have_a_phase_each),
 	        cmocka_unit_test(a_refused_attempt_belongs_to_the_connection_that_follows),
+	        cmocka_unit_test(an_attempt_of_somebody_else_does_not),
 	        cmocka_unit_test(a_lookup_belongs_to_the_connection_that_has_waited_for_it),
+	        cmocka_unit_test(
+	                a_question_for_the_neighbour_belongs_to_the_connection_that_follows),
+	        cmocka_unit_test(a_neighbour_that_is_asked_behind_a_lookup_follows_it),
 	        cmocka_unit_test(a_handshake_of_tls_ends_when_the_client_may_ask),
 	        cmocka_unit_test(early_data_asks_with_the_hello),
+	        cmocka_unit_test(a_greeting_of_quic_that_is_lost_costs_until_it_is_sent_again),
+	        cmocka_unit_test(
+	                a_datagram_of_quic_that_is_lost_is_repeated_once_later_ones_are_acknowledged),
 	        cmocka_unit_test(a_long_connection_is_explained_in_parts),
 	        cmocka_unit_test(more_connections_than_there_is_room_for_are_told_early),
 	        cmocka_unit_test(a_closed_connection_is_told_when_it_is_over),

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "language/complete.h"
-#include "language/explain.h"
+#include "language/describe.h"
 #include "language/language.h"
 #include "language/language_export.h"
 #include "language/scenario_check.h"
@@ -803,7 +803,7 @@ static char *helped(const char *line, struct language_error *error)
 	assert_non_null(out);
 	assert_int_equal(language_parse(line, &command, error), 0);
 	error->name = NULL;
-	explain(out, &command.words, 1, error);
+	describe(out, &command.words, 1, error);
 	fclose(out);
 	language_release(&command);
 	return text;

@@ -242,6 +242,29 @@ static void a_reader_that_writes_nonsense_harms_no_worker(void **state)
 	close_pipe(&pipe);
 }
 
+/* A `weir ctl` beside a running weir of another version. */
+static void a_reader_says_which_format_it_was_given_and_which_it_reads(void **state)
+{
+	struct fate_memory *head;
+	struct fate_taken taken;
+	struct problem problem;
+	bool broken = false;
+	struct pipe pipe;
+
+	(void)state;
+	open_pipe(&pipe);
+	head = pipe.theirs;
+	head->version = FATE_VERSION + 7;
+	assert_false(fate_reader_look(pipe.ours, MEMORY, 0, &taken, &broken));
+	assert_true(broken);
+	fate_reader_why(pipe.ours, &problem);
+	assert_non_null(strstr(problem.text, "writes packets in format 10, this program reads"));
+	head->version = FATE_VERSION;
+	fate_reader_why(pipe.ours, &problem);
+	assert_null(strstr(problem.text, "format"));
+	close_pipe(&pipe);
+}
+
 /* The reader may have other rights, and more. */
 static void a_writer_that_says_nonsense_of_its_rings_harms_no_reader(void **state)
 {
@@ -490,6 +513,7 @@ GROUP(tap)
 	        cmocka_unit_test(what_finds_no_room_is_counted_exactly_by_its_kind),
 	        cmocka_unit_test(a_reader_that_writes_nonsense_harms_no_worker),
 	        cmocka_unit_test(a_writer_that_says_nonsense_of_its_rings_harms_no_reader),
+	        cmocka_unit_test(a_reader_says_which_format_it_was_given_and_which_it_reads),
 	        cmocka_unit_test(the_names_of_a_fate_are_the_readers),
 	        cmocka_unit_test(memory_that_could_go_away_under_a_worker_is_refused),
 	        cmocka_unit_test(nobody_punches_a_hole_into_memory_that_workers_have),

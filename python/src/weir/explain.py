@@ -18,7 +18,8 @@ PathLike = str | os.PathLike[str]
 
 @dataclasses.dataclass(frozen=True)
 class Phase:
-    """A phase of a connection: "dns", "tcp", "tls", "quic", "request" or "exchange"."""
+    """A phase of a connection: "arp", "dns", "attempt", "tcp", "tls", "quic", "request" or
+    "exchange"."""
 
     name: str
     detail: str
@@ -59,13 +60,14 @@ class Explanation:
     servers: tuple[dict[str, Any], ...]
     left_out: dict[str, int]
     text: str  # for people
+    status: int = 0  # that of the command
 
     @classmethod
-    def read(cls, path: PathLike, text: str = "") -> Explanation:
+    def read(cls, path: PathLike, text: str = "", status: int = 0) -> Explanation:
         """Reads the file of `--explain-json`."""
         raw = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
         return cls(tuple(map(_connection, raw["connections"])), tuple(raw["servers"]),
-                   raw["left_out"], text)
+                   raw["left_out"], text, status)
 
     def __str__(self) -> str:
         return self.text
@@ -88,8 +90,10 @@ def _explained(words: Sequence[str], weir: PathLike | None, said_by: str) -> Exp
     with tempfile.TemporaryDirectory(prefix="weir-explain-") as folder:
         path = os.path.join(folder, "explain.json")
         done = program.call([words[0], "-q", "--explain", "--explain-json", path, *words[1:]],
-                            program=weir)
-        return Explanation.read(path, getattr(done, said_by))
+                            program=weir, fine=range(256))
+        if not os.path.exists(path):
+            raise program.failed(words[0], done.returncode, done.stderr)
+        return Explanation.read(path, getattr(done, said_by), done.returncode)
 
 
 def explain(command: Sequence[str], *statements: str, weir: PathLike | None = None) -> Explanation:
@@ -97,7 +101,8 @@ def explain(command: Sequence[str], *statements: str, weir: PathLike | None = No
 
         weir.explain(["curl", "-s", "https://example.net"], "delay 40ms", "loss 1%")
 
-    Raises errors.Failed if the command fails."""
+    A command that fails is explained, too: `status` says how it ended. Raises errors.Failed if weir
+    itself does."""
     words = [word for statement in statements for word in statement.split()]
     return _explained(["exec", *words, "--", *command], weir, "stderr")
 

@@ -32,7 +32,8 @@ static volatile sig_atomic_t stopped;
 
 /* The most fates taken from one ring before the others have their turn. */
 #define AT_ONCE 4096
-/* The pause when nothing was there: the first, and the longest. */
+/* The pause behind less than that, which is as long as it takes for about half of it to come: each
+ * time, all that is known of the flows is out of the caches. */
 #define REST_MS_LEAST 1
 #define REST_MS_MOST  20
 
@@ -92,10 +93,14 @@ static void signals_give_back(const struct sigaction before[SIGNALS])
 
 static int broken(const struct watch *watch)
 {
-	fprintf(stderr, "weir ctl: %s: weir writes another version of the format\n",
+	struct problem problem;
+
+	fate_reader_why(watch->memory, &problem);
+	fprintf(stderr, "weir ctl: %s: %s\n",
 	        watch->trace             ? "trace"
 	        : watch->words->explains ? "explain"
-	                                 : "capture");
+	                                 : "capture",
+	        problem.text);
 	return -EPROTO;
 }
 
@@ -284,16 +289,15 @@ static int run(struct watch *watch)
 			over = true;
 		}
 		result = take_all(watch, &n);
-		if (result == 0 && n == 0) {
+		if (result == 0 && n < AT_ONCE)
 			result = flush(watch);
-			if (over)
-				break;
-			over = hung_up(watch, rest_ms);
+		if (over && n == 0)
+			break;
+		if (n < AT_ONCE / 2)
 			rest_ms = RTE_MIN(2 * rest_ms, REST_MS_MOST);
-		} else {
-			rest_ms = REST_MS_LEAST;
-			over = over || hung_up(watch, 0);
-		}
+		else if (n >= AT_ONCE)
+			rest_ms = RTE_MAX(rest_ms / 2, REST_MS_LEAST);
+		over = over || hung_up(watch, n < AT_ONCE ? rest_ms : 0);
 	}
 	return RTE_MIN(result, 0);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain/before.h"
 #include "explain/flow.h"
 #include "explain/story.h"
 #include "fates/fate_capture.h"
@@ -81,10 +82,11 @@ static uint64_t kept(const struct flow *flow)
 	return way_kept(&flow->ways[FLOW_UP]) + (uint64_t)way_kept(&flow->ways[FLOW_DOWN]);
 }
 
-/* A lookup that a connection has waited for is told with it. */
+/* What a connection has waited for is told with it. */
 static void finish(struct explainer *explainer, struct flow *flow)
 {
-	if (!flow->used && story_tell(flow, explainer->deaf, true) && flow->verdict->n_phases > 0) {
+	if (!flow->used && flow->protocol != NEIGHBOUR_PROTOCOL &&
+	    story_tell(flow, explainer->deaf, true) && flow->verdict->n_phases > 0) {
 		explainer->tell(explainer->argument, flow->verdict);
 		flow->verdict = NULL;
 	}
@@ -108,7 +110,7 @@ void explainer_step(struct explainer *explainer, simtime now)
 	if (now < explainer->stepped_ns + STEP_NS)
 		return;
 	explainer->stepped_ns = now;
-	for (; flow && flow->latest_ns + EXPLAINER_REST_NS < now; flow = newer) {
+	for (; flow && flow->touched_ns + EXPLAINER_REST_NS < now; flow = newer) {
 		newer = flow_table_newer(flow);
 		if (is_over(flow, now))
 			finish(explainer, flow);
@@ -146,6 +148,28 @@ static void shorten(struct explainer *explainer, struct flow *flow)
 
 /* ---- a packet arrives ---- */
 
+/* Finds what a flow that has just begun has waited for. */
+static void give_before(struct explainer *explainer, struct flow *flow, simtime now)
+{
+	if (flow->protocol == IPPROTO_TCP)
+		attempts_give(explainer->flows, flow, now, explainer->deaf);
+	lookups_give(explainer->lookups, explainer->flows, flow, now, explainer->deaf);
+	neighbours_give(explainer->flows, flow, now, explainer->deaf);
+}
+
+/* Returns true if the ports are used again, or a question for a neighbour is asked again that had
+ * an answer. */
+static bool begins_anew(const struct flow *flow, int way, const struct segment *segment,
+                        simtime now)
+{
+	if (flow->protocol == NEIGHBOUR_PROTOCOL)
+		return !segment->acknowledges &&
+		       (way == FLOW_DOWN || way_kept(&flow->ways[FLOW_DOWN]) > 0);
+	return segment->marks & PASSAGE_SYN && way == FLOW_UP &&
+	       flow->latest_ns + EXPLAINER_REST_NS < now &&
+	       (flow->reset || flow->closed[FLOW_UP] || flow->closed[FLOW_DOWN]);
+}
+
 static struct flow *flow_of(struct explainer *explainer, const struct segment *segment, simtime now,
                             int *way)
 {
@@ -153,10 +177,7 @@ static struct flow *flow_of(struct explainer *explainer, const struct segment *s
 	                                    &segment->to, way);
 	bool down;
 
-	/* The ports are used again. */
-	if (flow && segment->marks & PASSAGE_SYN && *way == FLOW_UP &&
-	    flow->latest_ns + EXPLAINER_REST_NS < now &&
-	    (flow->reset || flow->closed[FLOW_UP] || flow->closed[FLOW_DOWN])) {
+	if (flow && begins_anew(flow, *way, segment, now)) {
 		finish(explainer, flow);
 		flow = NULL;
 	}
@@ -169,7 +190,7 @@ static struct flow *flow_of(struct explainer *explainer, const struct segment *s
 	                      down ? &segment->from : &segment->to);
 	*way = down ? FLOW_DOWN : FLOW_UP;
 	if (flow && !down && (segment->marks & PASSAGE_SYN || segment->protocol == IPPROTO_UDP))
-		lookups_give(explainer->lookups, explainer->flows, flow, now, explainer->deaf);
+		give_before(explainer, flow, now);
 	return flow;
 }
 
@@ -199,16 +220,18 @@ static void hear(struct explainer *explainer, struct flow *flow, int which,
 		lookups_note(explainer->lookups, flow);
 }
 
-/* A datagram of DNS that asks the same once more. */
+/* A datagram of DNS, or a question for a neighbour, that asks the same once more. */
 static void join_questions(struct flow *flow, uint32_t number)
 {
 	struct way *way = &flow->ways[FLOW_UP];
 	struct passage *passage = way_at(way, number);
-	const struct dns_message *message = &flow->speech.dns;
+	const bool dns = flow->speech.kind == SPEECH_DNS && flow->protocol == IPPROTO_UDP;
+	const struct dns_message *message = dns ? flow->speech.dns : NULL;
 
-	if (flow->speech.kind != SPEECH_DNS || flow->protocol != IPPROTO_UDP)
+	if (!message && flow->protocol != NEIGHBOUR_PROTOCOL)
 		return;
-	passage->ack = (uint32_t)message->id << 16 | message->type;
+	if (message)
+		passage->ack = (uint32_t)message->id << 16 | message->type;
 	for (uint32_t i = number; i > way->first && number - i < 16; i--) {
 		if (way_at(way, i - 1)->ack != passage->ack)
 			continue;
@@ -275,67 +298,37 @@ static simtime *link_of(struct explainer *explainer, const char *cloud)
 	return &explainer->links[at].sent_ns;
 }
 
-static uint32_t short_ns(simtime ns)
+/* Returns when the link could begin to send the packet, and notes when it has sent it. */
+static simtime pass_link(struct explainer *explainer, const struct fate *fate)
 {
-	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
-}
+	simtime *sent_ns = link_of(explainer, fate->cloud), free_ns = fate->t_in_ns;
 
-static void deliver(struct explainer *explainer, const struct fate *fate, struct passage *passage)
-{
-	simtime *link_ns = link_of(explainer, fate->cloud);
-	simtime free_ns = link_ns ? simtime_max(*link_ns, fate->t_in_ns) : fate->t_in_ns;
-
-	if (link_ns)
-		*link_ns = simtime_max(*link_ns, fate->entered_ns);
-	if (!passage)
-		return;
-	/* A copy is as good as its original: the first one counts. */
-	if (fate->flags & PACKET_COPY && passage->fate == PASSAGE_ARRIVED &&
-	    passage->arrived_ns <= fate->t_out_ns)
-		return;
-	passage->fate = PASSAGE_ARRIVED;
-	passage->arrived_ns = fate->t_out_ns;
-	passage->entered_ns = fate->entered_ns;
-	passage->rate_ns = short_ns(fate->entered_ns > free_ns ? fate->entered_ns - free_ns : 0);
-	passage->clouds = (uint8_t)(passage->clouds < UINT8_MAX ? passage->clouds + 1 : UINT8_MAX);
-}
-
-static void drop(const struct fate *fate, struct passage *passage)
-{
-	if (fate->flags & PACKET_COPY)
-		return;
-	passage->fate = PASSAGE_LOST;
-	passage->arrived_ns = fate->at_ns;
-	passage->reason = (uint8_t)fate->reason;
-}
-
-/* The device of a port has taken it. */
-static void sent(const struct fate *fate, struct passage *passage)
-{
-	if (passage->fate != PASSAGE_ARRIVED || fate->t_in_ns != passage->arrived_ns ||
-	    fate->at_ns <= fate->t_in_ns)
-		return;
-	passage->late_ns = short_ns(fate->at_ns - fate->t_in_ns);
-	passage->arrived_ns = fate->at_ns;
+	if (sent_ns) {
+		free_ns = simtime_max(*sent_ns, free_ns);
+		*sent_ns = simtime_max(*sent_ns, fate->entered_ns);
+	}
+	return free_ns;
 }
 
 void explainer_take(struct explainer *explainer, const struct fate *fate)
 {
 	struct passage *passage;
-	struct flow *flow;
 
 	if (fate->flags & (PACKET_GENERATED | PACKET_BACK) || !(EXPLAINER_KINDS & 1u << fate->kind))
 		return;
-	passage = flow_table_named(explainer->flows, fate_id(fate), &flow);
+	passage = flow_table_named(explainer->flows, fate_id(fate), fate->kind == FATE_SENT);
 	if (fate->kind == FATE_ARRIVED) {
 		/* A packet that goes on into another cloud comes there once more. */
 		if (!passage)
 			arrive(explainer, fate);
 	} else if (fate->kind == FATE_DELIVERED) {
-		deliver(explainer, fate, passage);
+		const simtime free_ns = pass_link(explainer, fate);
+
+		if (passage)
+			passage_deliver(passage, fate, free_ns);
 	} else if (passage && fate->kind == FATE_DROPPED) {
-		drop(fate, passage);
+		passage_drop(passage, fate);
 	} else if (passage) {
-		sent(fate, passage);
+		passage_send(passage, fate);
 	}
 }

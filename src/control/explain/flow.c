@@ -5,24 +5,22 @@
 #include <string.h>
 
 #include "explain/verdict.h"
+#include "fates/fate_capture.h"
 
 #define CHAINS (1u << 17) /* a power of two */
 
+/* Four in a cache line. Whether the place still has this packet, the passage there says. */
 struct name {
-	uint64_t id;   /* 0: free */
-	uint64_t flow; /* its number, which no later flow has */
-	uint32_t place;
+	uint64_t id; /* 0: free */
+	uint32_t flow : 31, way : 1;
 	uint32_t number;
-	uint32_t way;
 };
 
 struct flow_table {
 	struct flow **chains;
-	struct flow **places; /* FLOWS_MAX; NULL: free */
-	uint32_t *vacant;     /* places that are free, of those below n_places */
-	uint32_t n_vacant, n_places;
-	uint32_t n;
-	uint64_t begun;
+	struct flow *flows;  /* FLOWS_MAX; memory behind `used` was never touched */
+	struct flow *vacant; /* those below `used` that are free, by `next`: the last one first */
+	uint32_t used, n;
 	struct flow *newest, *oldest;
 	struct name *names;
 };
@@ -34,10 +32,9 @@ struct flow_table *flow_table_make(void)
 	if (!flows)
 		return NULL;
 	flows->chains = calloc(CHAINS, sizeof(*flows->chains));
-	flows->places = calloc(FLOWS_MAX, sizeof(*flows->places));
-	flows->vacant = calloc(FLOWS_MAX, sizeof(*flows->vacant));
+	flows->flows = aligned_alloc(FLOW_ALIGN, FLOWS_MAX * sizeof(*flows->flows));
 	flows->names = calloc(NAMES_ROOM, sizeof(*flows->names));
-	if (flows->chains && flows->places && flows->vacant && flows->names)
+	if (flows->chains && flows->flows && flows->names)
 		return flows;
 	flow_table_free(flows);
 	return NULL;
@@ -50,8 +47,7 @@ void flow_table_free(struct flow_table *flows)
 	while (flows->oldest)
 		flow_table_remove(flows, flows->oldest);
 	free(flows->chains);
-	free(flows->places);
-	free(flows->vacant);
+	free(flows->flows);
 	free(flows->names);
 	free(flows);
 }
@@ -102,11 +98,32 @@ struct flow *flow_table_find(const struct flow_table *flows, uint8_t protocol,
 	return NULL;
 }
 
+/* Returns a flow that is all zero; NULL: there is no room. */
+static struct flow *take_place(struct flow_table *flows)
+{
+	struct flow *flow = flows->vacant;
+
+	if (flow)
+		flows->vacant = flow->next;
+	else if (flows->used < FLOWS_MAX)
+		flow = &flows->flows[flows->used++];
+	if (flow)
+		memset(flow, 0, sizeof(*flow));
+	return flow;
+}
+
+static void link_in_time(struct flow_table *flows, struct flow *flow)
+{
+	flow->older = flows->newest;
+	*(flows->newest ? &flows->newest->newer : &flows->oldest) = flow;
+	flows->newest = flow;
+}
+
 struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const struct flow_end *from,
                             const struct flow_end *to)
 {
 	struct flow **chain = chain_of(flows, protocol, from, to);
-	struct flow *flow = flows->n < FLOWS_MAX ? calloc(1, sizeof(*flow)) : NULL;
+	struct flow *flow = take_place(flows);
 
 	if (!flow)
 		return NULL;
@@ -114,14 +131,9 @@ struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const st
 	flow->ends[FLOW_UP] = *from;
 	flow->ends[FLOW_DOWN] = *to;
 	flow->story.last = flow->story.heard = PASSAGE_NONE;
-	flow->number = ++flows->begun;
-	flow->place = flows->n_vacant > 0 ? flows->vacant[--flows->n_vacant] : flows->n_places++;
-	flows->places[flow->place] = flow;
 	flow->next = *chain;
 	*chain = flow;
-	flow->older = flows->newest;
-	*(flows->newest ? &flows->newest->newer : &flows->oldest) = flow;
-	flows->newest = flow;
+	link_in_time(flows, flow);
 	flows->n++;
 	return flow;
 }
@@ -142,25 +154,23 @@ void flow_table_remove(struct flow_table *flows, struct flow *flow)
 		at = &(*at)->next;
 	*at = flow->next;
 	unlink_in_time(flows, flow);
-	flows->places[flow->place] = NULL;
-	flows->vacant[flows->n_vacant++] = flow->place;
 	flows->n--;
 	for (int i = 0; i < FLOW_WAYS; i++)
 		way_free(&flow->ways[i]);
 	speech_free(&flow->speech);
 	verdict_free(flow->verdict);
-	free(flow);
+	flow->next = flows->vacant;
+	flows->vacant = flow;
 }
 
 void flow_table_touch(struct flow_table *flows, struct flow *flow, simtime now)
 {
 	flow->latest_ns = simtime_max(flow->latest_ns, now);
-	if (flow == flows->newest)
+	if (flow->touched_ns > 0 && flow->latest_ns < flow->touched_ns + FLOW_TOUCH_NS)
 		return;
+	flow->touched_ns = flow->latest_ns;
 	unlink_in_time(flows, flow);
-	flow->older = flows->newest;
-	*(flows->newest ? &flows->newest->newer : &flows->oldest) = flow;
-	flows->newest = flow;
+	link_in_time(flows, flow);
 }
 
 struct flow *flow_table_oldest(const struct flow_table *flows)
@@ -188,7 +198,8 @@ struct flow *flow_table_older(const struct flow *flow)
 static struct name *name_of(const struct flow_table *flows, uint64_t id)
 {
 	/* Packets of one port have numbers in sequence, and so have their places. */
-	return &flows->names[(id ^ (id >> 48) * UINT64_C(0x9e3779b97f4a7c15)) & (NAMES_ROOM - 1)];
+	return &flows->names[(id ^ (id >> FATE_ID_SHIFT) * UINT64_C(0x9e3779b97f4a7c15)) &
+	                     (NAMES_ROOM - 1)];
 }
 
 void flow_table_name(struct flow_table *flows, uint64_t id, struct flow *flow, int way,
@@ -196,24 +207,43 @@ void flow_table_name(struct flow_table *flows, uint64_t id, struct flow *flow, i
 {
 	if (id != 0)
 		*name_of(flows, id) = (struct name){.id = id,
-		                                    .flow = flow->number,
-		                                    .place = flow->place,
-		                                    .number = number,
-		                                    .way = (uint32_t)way};
+		                                    .flow = (uint32_t)(flow - flows->flows),
+		                                    .way = (uint32_t)way & 1,
+		                                    .number = number};
 }
 
-struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, struct flow **flow)
+/* Fetches the passages of the packets that the port had a little later: they leave it next. */
+#define AHEAD 4
+
+static void prefetch(const struct flow_table *flows, uint64_t id)
+{
+	const struct name *soon = name_of(flows, id + AHEAD);
+	const struct name *later = name_of(flows, id + 2 * AHEAD);
+	const struct way *way = &flows->flows[soon->flow].ways[soon->way];
+
+	__builtin_prefetch(&flows->flows[later->flow].ways[later->way]);
+	__builtin_prefetch(way->passages + (uint32_t)(soon->number - way->first));
+}
+
+static bool has_id(const struct passage *passage, uint64_t id)
+{
+	return passage->port == (uint8_t)(id >> FATE_ID_SHIFT) &&
+	       (passage->packet ^ id) << (64 - FATE_ID_SHIFT) == 0;
+}
+
+struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, bool leaves)
 {
 	const struct name *name = name_of(flows, id);
+	struct passage *passage;
 	struct way *way;
 
 	if (id == 0 || name->id != id)
 		return NULL;
-	*flow = flows->places[name->place];
-	if (!*flow || (*flow)->number != name->flow)
-		return NULL;
-	way = &(*flow)->ways[name->way];
+	if (leaves)
+		prefetch(flows, id);
+	way = &flows->flows[name->flow].ways[name->way];
 	if (name->number < way->first || name->number >= way->end)
 		return NULL;
-	return way_at(way, name->number);
+	passage = way_at(way, name->number);
+	return has_id(passage, id) ? passage : NULL;
 }

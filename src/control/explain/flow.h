@@ -78,13 +78,18 @@ struct passage {
 	uint8_t port;   /* where it came in */
 };
 
+/* A cloud lets it leave: its link was free for it at `free_ns`. */
+void passage_deliver(struct passage *passage, const struct fate *fate, simtime free_ns);
+void passage_drop(struct passage *passage, const struct fate *fate);
+/* The device of a port has taken it. */
+void passage_send(struct passage *passage, const struct fate *fate);
+
 struct way {
 	struct passage *passages;
+	uint64_t reach;      /* as of the last packet; 0: there was none */
 	uint32_t first, end; /* numbers: first is kept, end comes next */
-	uint64_t room;       /* of `passages` */
-	uint64_t reach;      /* as of the last packet */
+	uint32_t room;       /* of `passages` */
 	uint32_t data;       /* number of the last packet with PASSAGE_DATA; or PASSAGE_NONE */
-	bool begun;          /* there was a packet */
 };
 
 static inline struct passage *way_at(const struct way *way, uint32_t number)
@@ -111,6 +116,9 @@ void way_free(struct way *way);
 #define FLOWS_MAX    100000u
 #define PASSAGES_MAX 3000000u
 #define NAMES_ROOM   (1u << 20) /* a power of two */
+#define FLOW_ALIGN   64
+/* The order in which flows were active is exact to this. */
+#define FLOW_TOUCH_NS (SIMTIME_S / 4)
 
 /* The two directions, and the two hosts: a host has the number of the way that it sends. */
 enum { FLOW_UP, FLOW_DOWN, FLOW_WAYS };
@@ -137,29 +145,22 @@ struct story {
 	bool secret[FLOW_WAYS];
 };
 
+/* What each packet needs comes first: it is in two cache lines. */
 struct flow {
+	struct flow *next;               /* in its chain */
+	simtime latest_ns;               /* when its last packet was sent */
 	struct flow_end ends[FLOW_WAYS]; /* the client, the server */
 	uint8_t protocol;                /* IPPROTO_TCP or IPPROTO_UDP */
 	bool closed[FLOW_WAYS];          /* its host has sent a FIN */
 	bool reset;
 	uint8_t scale[FLOW_WAYS]; /* of windows (segment.h) */
 	bool used;                /* a lookup of names: a later flow has waited for it */
-	struct way ways[FLOW_WAYS];
-	struct speech speech;
-	struct story story;
+	struct way ways[FLOW_WAYS] __attribute__((aligned(FLOW_ALIGN)));
+	simtime touched_ns;         /* as of `newer` and `older` */
+	struct flow *newer, *older; /* in the order of touched_ns */
 	struct verdict *verdict;    /* what is known already (story.h); or NULL */
-	simtime latest_ns;          /* when its last packet was sent */
-	uint64_t number;            /* from 1, in the order of first packets */
-	uint32_t place;             /* the index in the table */
-	struct flow *next;          /* in its chain */
-	struct flow *newer, *older; /* in the order of latest_ns */
-};
-
-/* The place of a packet. `way` is NULL: it is not known. */
-struct flow_place {
-	struct flow *flow;
-	int way;
-	uint32_t number;
+	struct story story;
+	struct speech speech;
 };
 
 struct flow_table;
@@ -175,7 +176,7 @@ struct flow *flow_table_find(const struct flow_table *flows, uint8_t protocol,
 struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const struct flow_end *from,
                             const struct flow_end *to);
 void flow_table_remove(struct flow_table *flows, struct flow *flow);
-/* Makes the flow the one that was active last. */
+/* Notes that the flow is active: it is the last one that was, as of FLOW_TOUCH_NS. */
 void flow_table_touch(struct flow_table *flows, struct flow *flow, simtime now);
 /* Returns the one that was silent for longest; NULL: there is none. */
 struct flow *flow_table_oldest(const struct flow_table *flows);
@@ -184,11 +185,12 @@ struct flow *flow_table_newer(const struct flow *flow);
 struct flow *flow_table_newest(const struct flow_table *flows);
 struct flow *flow_table_older(const struct flow *flow);
 
-/* Remembers the name of a packet that has just been added. */
+/* Remembers the name of a packet that has just been added: its passage has it. */
 void flow_table_name(struct flow_table *flows, uint64_t id, struct flow *flow, int way,
                      uint32_t number);
-/* Returns the passage of this name, or NULL. */
-struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, struct flow **flow);
+/* Returns the passage of this name, or NULL. `leaves`: those that its port numbered next are asked
+ * for next. */
+struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, bool leaves);
 
 /*
  * A TCP segment or a UDP datagram, read from its frame.

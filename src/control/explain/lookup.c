@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain/story.h"
+#include "explain/before.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/verdict.h"
+#include "explain/story.h"
 
 /* Flows of DNS that one connection may have waited for: two families, several servers, TCP. */
 #define FLOWS_OF_NAME 16
@@ -49,9 +47,9 @@ static struct lookup *place_of(struct lookups *lookups, const uint8_t address[16
 
 void lookups_note(struct lookups *lookups, struct flow *flow)
 {
-	const struct dns_message *message = &flow->speech.dns;
+	const struct dns_message *message = flow->speech.dns;
 
-	if (flow->speech.kind != SPEECH_DNS || !message->answer)
+	if (flow->speech.kind != SPEECH_DNS || !message || !message->answer)
 		return;
 	for (uint32_t i = 0; i < message->n_addresses; i++) {
 		struct lookup *lookup =
@@ -93,30 +91,6 @@ static uint32_t collect(struct flow_table *flows, const struct lookup *lookup, s
 	return n;
 }
 
-/* Copies the phases, up to an instant, and the losses of a flow that came before. */
-static void copy_phases(struct verdict *to, const struct verdict *from, simtime until_ns)
-{
-	for (uint32_t i = 0; i < from->n_phases && from->phases[i].end_ns <= until_ns; i++) {
-		struct verdict_phase *phase = verdict_phase_add(to, from->phases[i].kind);
-
-		if (!phase)
-			return;
-		*phase = from->phases[i];
-		to->end_ns = phase->end_ns;
-	}
-	for (uint32_t i = 0; i < from->n_losses; i++) {
-		struct verdict_loss *loss = verdict_loss_add(to);
-
-		if (loss) {
-			*loss = from->losses[i];
-			/* Its number is one of another flow. */
-			loss->number = PASSAGE_NONE;
-		}
-	}
-	for (int way = 0; way < FLOW_WAYS; way++)
-		to->lost[way] += from->lost[way];
-}
-
 static bool has_answer(const struct flow *flow)
 {
 	return flow->story.answered;
@@ -154,101 +128,17 @@ static struct verdict *join(struct flow *const *found, uint32_t n, simtime now)
 			fill(verdict, lookup, next_ns);
 			continue;
 		}
-		copy_phases(verdict, lookup->verdict, now);
+		verdict_append(verdict, lookup->verdict, now);
 		if (i > 1)
 			fill(verdict, lookup, next_ns);
 	}
 	for (uint32_t i = 0; i < verdict->n_phases; i++) {
 		if (verdict->phases[i].kind == PHASE_TCP)
 			memcpy(verdict->phases[i].detail, "by TCP", sizeof("by TCP"));
-		verdict->phases[i].kind = PHASE_DNS;
+		if (verdict->phases[i].kind != PHASE_ARP)
+			verdict->phases[i].kind = PHASE_DNS;
 	}
 	return verdict;
-}
-
-/* ---- attempts that it has waited for ---- */
-
-/* A client goes on to the next address this soon after a refusal, and this long after a SYN that
- * nobody answers. */
-#define REFUSED_WITHIN_NS (50 * SIMTIME_MS)
-#define PATIENCE_LEAST_NS (100 * SIMTIME_MS)
-#define PATIENCE_MOST_NS  (500 * SIMTIME_MS)
-#define ATTEMPTS_AMONG    64
-
-static bool is_attempt(const struct flow *earlier, const struct flow *flow)
-{
-	const struct flow_end *one = &earlier->ends[FLOW_DOWN], *two = &flow->ends[FLOW_DOWN];
-
-	return earlier != flow && !earlier->used && earlier->protocol == IPPROTO_TCP &&
-	       earlier->speech.kind == SPEECH_SILENT && one->port == two->port &&
-	       (one->family != two->family || memcmp(one->address, two->address, 16) != 0) &&
-	       way_kept(&earlier->ways[FLOW_UP]) > 0;
-}
-
-/* Returns true if the client has given this attempt up at `now`. */
-static bool is_given_up(const struct flow *attempt, simtime now)
-{
-	const struct way *up = &attempt->ways[FLOW_UP], *down = &attempt->ways[FLOW_DOWN];
-	const simtime begun_ns = way_at(up, up->first)->sent_ns;
-	const struct passage *answer = way_kept(down) > 0 ? way_at(down, down->first) : NULL;
-
-	if (attempt->reset)
-		return answer && answer->fate == PASSAGE_ARRIVED && answer->arrived_ns <= now &&
-		       now - answer->arrived_ns <= REFUSED_WITHIN_NS;
-	return !answer && now >= begun_ns + PATIENCE_LEAST_NS && now <= begun_ns + PATIENCE_MOST_NS;
-}
-
-static struct flow *find_attempt(const struct flow_table *flows, const struct flow *flow,
-                                 simtime now)
-{
-	uint32_t among = ATTEMPTS_AMONG;
-
-	for (struct flow *each = flow_table_newest(flows); each && among-- > 0;
-	     each = flow_table_older(each)) {
-		if (is_attempt(each, flow) && is_given_up(each, now))
-			return each;
-	}
-	return NULL;
-}
-
-/* Its last phase is the attempt. If nobody answered, it lasts until the client began anew: its SYN,
- * or the answer, is lost, or still on its way. */
-static void end_attempt(struct verdict *verdict, const struct flow *attempt, simtime now)
-{
-	struct verdict_phase *phase;
-	const struct flow_end *server = &attempt->ends[FLOW_DOWN];
-
-	if (verdict->n_phases == 0)
-		return;
-	phase = &verdict->phases[verdict->n_phases - 1];
-	phase->kind = PHASE_ATTEMPT;
-	inet_ntop(server->family == 4 ? AF_INET : AF_INET6, server->address, phase->detail,
-	          sizeof(phase->detail));
-	if (attempt->reset || verdict->end_ns >= now)
-		return;
-	phase->parts_ns[verdict->lost[FLOW_UP] > 0 ? PART_LOST : PART_DELAY] +=
-	        now - verdict->end_ns;
-	phase->end_ns = verdict->end_ns = now;
-}
-
-/* Makes the phases of an attempt the first ones of a flow. */
-static void give_attempt(struct flow *attempt, struct flow *flow, simtime now, bool deaf)
-{
-	struct verdict *verdict = verdict_make();
-
-	if (!verdict || !story_tell(attempt, deaf, true)) {
-		verdict_free(verdict);
-		return;
-	}
-	verdict->whole = attempt->verdict->whole;
-	verdict->begin_ns = verdict->end_ns = attempt->verdict->begin_ns;
-	copy_phases(verdict, attempt->verdict, now);
-	end_attempt(verdict, attempt, now);
-	memcpy(flow->speech.name, attempt->speech.name, sizeof(flow->speech.name));
-	attempt->used = true;
-	flow->verdict = verdict;
-	flow->story.begun = true;
-	flow->story.from_ns = attempt->reset ? attempt->story.from_ns : now;
 }
 
 void lookups_give(struct lookups *lookups, struct flow_table *flows, struct flow *flow, simtime now,
@@ -257,12 +147,8 @@ void lookups_give(struct lookups *lookups, struct flow_table *flows, struct flow
 	const struct flow_end *server = &flow->ends[FLOW_DOWN];
 	const struct lookup *lookup = place_of(lookups, server->address, &flow->ends[FLOW_UP]);
 	struct flow *found[FLOWS_OF_NAME];
-	struct flow *attempt =
-	        flow->protocol == IPPROTO_TCP ? find_attempt(flows, flow, now) : NULL;
 	uint32_t n;
 
-	if (attempt)
-		give_attempt(attempt, flow, now, deaf);
 	if (!lookup->name[0] || lookup->server.family != server->family ||
 	    memcmp(lookup->server.bytes, server->address, 16) != 0 ||
 	    memcmp(lookup->client.address, flow->ends[FLOW_UP].address, 16) != 0)

@@ -4,16 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packet/packet.h"
+
 #define ROOM_FIRST 8
 
 static bool make_room(struct way *way)
 {
-	const uint64_t room = way->room ? way->room * 2 : ROOM_FIRST;
+	const uint32_t room = way->room ? way->room * 2 : ROOM_FIRST;
 	struct passage *more;
 
 	if (way_kept(way) < way->room)
 		return true;
-	more = realloc(way->passages, room * sizeof(*more));
+	more = reallocarray(way->passages, room, sizeof(*more));
 	if (!more)
 		return false;
 	way->passages = more;
@@ -65,11 +67,10 @@ struct passage *way_add(struct way *way, const struct passage *passage, bool tcp
 	added->repeats = added->latest = PASSAGE_NONE;
 	if (way_kept(way) > 0)
 		added->sent_ns = simtime_max(added->sent_ns, added[-1].sent_ns);
-	if (!way->begun) {
+	if (way->reach == 0) {
 		/* Numbers of TCP start anywhere. 2^32 are before, for what comes out of order. */
 		way->reach = (UINT64_C(1) << 32) + (tcp ? sequence : 0);
 		way->data = PASSAGE_NONE;
-		way->begun = true;
 	}
 	added->before = way->data;
 	added->at = tcp ? way->reach + (uint64_t)(int64_t)(int32_t)(sequence - (uint32_t)way->reach)
@@ -106,4 +107,42 @@ void way_free(struct way *way)
 {
 	free(way->passages);
 	*way = (struct way){.passages = NULL};
+}
+
+/* ---- what becomes of it ---- */
+
+static uint32_t short_ns(simtime ns)
+{
+	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+void passage_deliver(struct passage *passage, const struct fate *fate, simtime free_ns)
+{
+	/* A copy is as good as its original: the first one counts. */
+	if (fate->flags & PACKET_COPY && passage->fate == PASSAGE_ARRIVED &&
+	    passage->arrived_ns <= fate->t_out_ns)
+		return;
+	passage->fate = PASSAGE_ARRIVED;
+	passage->arrived_ns = fate->t_out_ns;
+	passage->entered_ns = fate->entered_ns;
+	passage->rate_ns = short_ns(fate->entered_ns > free_ns ? fate->entered_ns - free_ns : 0);
+	passage->clouds = (uint8_t)(passage->clouds < UINT8_MAX ? passage->clouds + 1 : UINT8_MAX);
+}
+
+void passage_drop(struct passage *passage, const struct fate *fate)
+{
+	if (fate->flags & PACKET_COPY)
+		return;
+	passage->fate = PASSAGE_LOST;
+	passage->arrived_ns = fate->at_ns;
+	passage->reason = (uint8_t)fate->reason;
+}
+
+void passage_send(struct passage *passage, const struct fate *fate)
+{
+	if (passage->fate != PASSAGE_ARRIVED || fate->t_in_ns != passage->arrived_ns ||
+	    fate->at_ns <= fate->t_in_ns)
+		return;
+	passage->late_ns = short_ns(fate->at_ns - fate->t_in_ns);
+	passage->arrived_ns = fate->at_ns;
 }

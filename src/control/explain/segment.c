@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explain/flow.h"
+#include "explain/before.h"
 
 #include <netinet/in.h>
 #include <string.h>
@@ -77,8 +77,12 @@ bool segment_read(const struct fate_frame *frame, uint32_t wire_bytes, struct se
 	struct headers headers;
 
 	*segment = (struct segment){.scale = SEGMENT_SCALE_UNKNOWN};
-	if (frame->bytes == 0 || !headers_find(frame->data, frame->bytes, wire_bytes, &headers) ||
-	    headers.fragment || headers.transport == 0 || headers.transport_here < UDP_BYTES)
+	if (frame->bytes == 0)
+		return false;
+	if (!headers_find(frame->data, frame->bytes, wire_bytes, &headers) ||
+	    headers.protocol == IPPROTO_ICMPV6)
+		return neighbour_read(frame->data, &headers, frame->bytes, segment);
+	if (headers.fragment || headers.transport == 0 || headers.transport_here < UDP_BYTES)
 		return false;
 	segment->protocol = headers.protocol;
 	if (segment->protocol != IPPROTO_TCP && segment->protocol != IPPROTO_UDP)
@@ -95,7 +99,8 @@ bool segment_read(const struct fate_frame *frame, uint32_t wire_bytes, struct se
 
 bool segment_is_answer(const struct segment *segment)
 {
-	if (segment->protocol == IPPROTO_TCP && segment->marks & PASSAGE_SYN)
+	if (segment->protocol == NEIGHBOUR_PROTOCOL ||
+	    (segment->protocol == IPPROTO_TCP && segment->marks & PASSAGE_SYN))
 		return segment->acknowledges;
 	return segment->from.port < 1024 && segment->to.port >= 1024;
 }

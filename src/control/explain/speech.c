@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "explain/speech.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +27,10 @@ static uint16_t take_dns(struct speech *speech, const struct speech_words *words
 	struct speech_words own;
 
 	words = dns_words(words, &own);
-	if (dns_read(words->data, words->here, &message)) {
-		speech->dns = message;
+	if (!speech->dns)
+		speech->dns = malloc(sizeof(message));
+	if (speech->dns && dns_read(words->data, words->here, &message)) {
+		*speech->dns = message;
 		memcpy(speech->name, message.name, sizeof(speech->name));
 	}
 	return PASSAGE_TURN | PASSAGE_DATA;
@@ -53,16 +54,6 @@ static uint16_t take_http(struct speech *speech, const struct speech_words *word
 		memcpy(more->line, line, sizeof(line));
 	}
 	return PASSAGE_TURN | PASSAGE_DATA;
-}
-
-static uint16_t take_tls(struct speech *speech, const struct speech_words *words)
-{
-	const uint16_t marks = tls_take(&speech->tls, words->way, words->at, words->data,
-	                                words->here, words->bytes);
-
-	if (!speech->name[0])
-		snprintf(speech->name, sizeof(speech->name), "%s", speech->tls.name);
-	return marks;
 }
 
 static enum speech_kind kind_of(const struct speech_words *words)
@@ -98,7 +89,7 @@ uint16_t speech_take(struct speech *speech, const struct speech_words *words)
 	case SPEECH_HTTP:
 		return take_http(speech, words);
 	case SPEECH_TLS:
-		return take_tls(speech, words);
+		return tls_take(&speech->tls, words, speech->name);
 	case SPEECH_QUIC:
 		return quic_take(&speech->quic, words->way, words->data, words->here, words->bytes);
 	default:
@@ -119,6 +110,8 @@ void speech_free(struct speech *speech)
 {
 	if (speech->kind == SPEECH_TLS)
 		tls_free(&speech->tls);
+	if (speech->kind == SPEECH_DNS)
+		free(speech->dns);
 	free(speech->requests);
 	speech->requests = NULL;
 }

@@ -15,6 +15,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A payload, and which packet of the way carries it. */
+struct speech_words {
+	int way;
+	uint32_t number;
+	uint16_t server_port;
+	bool tcp;
+	uint64_t at; /* of the first byte in the stream */
+	const uint8_t *data;
+	uint32_t here, bytes; /* there, and in all */
+};
+
 /*
  * A message of DNS (RFC 1035): the name that is asked for, and the addresses of the answer.
  *
@@ -90,7 +101,6 @@ uint16_t quic_take(struct quic *quic, int way, const uint8_t *data, uint32_t her
  */
 
 #define TLS_HELLO_BYTES 4096
-#define TLS_NAME_BYTES  96
 
 #define TLS_VERSION_1_2 0x0303
 #define TLS_VERSION_1_3 0x0304
@@ -115,18 +125,18 @@ struct tls {
 	uint8_t finishing;   /* records of the client that belong to its Finished */
 	uint8_t session[32]; /* that the client has named */
 	uint8_t session_bytes;
-	char name[TLS_NAME_BYTES]; /* of the server, as the client says; "": not said */
 };
 
 /* Returns true if bytes begin as TLS does: with a ClientHello. */
 bool tls_begins(const uint8_t *data, size_t bytes);
-/* Reads `here` of `bytes` bytes of a way, which begin at `at`. Returns marks (flow.h). */
-uint16_t tls_take(struct tls *tls, int way, uint64_t at, const uint8_t *data, uint32_t here,
-                  uint32_t bytes);
+/* Reads bytes of a way. Writes the name of the server to `name`, if the client says it, and it is
+ * empty. Returns marks (flow.h). */
+uint16_t tls_take(struct tls *tls, const struct speech_words *words, char name[DNS_NAME_BYTES]);
 void tls_free(struct tls *tls);
 
-/* Reads a hello, without its record header. */
-void tls_read_hello(struct tls *tls, int way, const uint8_t *hello, size_t bytes);
+/* Reads a hello, without its record header. `name`: as above. */
+void tls_read_hello(struct tls *tls, int way, const uint8_t *hello, size_t bytes,
+                    char name[DNS_NAME_BYTES]);
 
 #define SPEECHES(X)                                                                                \
 	X(SILENT, "nothing")                                                                       \
@@ -157,21 +167,10 @@ struct speech {
 	union {
 		struct tls tls;
 		struct quic quic;
-		struct dns_message dns; /* the latest answer, or question */
+		struct dns_message *dns; /* the latest answer, or question; or NULL */
 	};
 	struct speech_request *requests;
 	uint32_t n_requests;
-};
-
-/* A payload, and which packet of the way carries it. */
-struct speech_words {
-	int way;
-	uint32_t number;
-	uint16_t server_port;
-	bool tcp;
-	uint64_t at;
-	const uint8_t *data;
-	uint32_t here, bytes; /* there, and in all */
 };
 
 /* Returns the marks of the packet (flow.h). */

@@ -37,7 +37,8 @@ static void begin_hello(struct tls_way *way)
 }
 
 /* Adds bytes of the record. Once the hello is there, it is read. */
-static void add_hello(struct tls *tls, int which, const uint8_t *data, uint32_t bytes)
+static void add_hello(struct tls *tls, int which, const uint8_t *data, uint32_t bytes,
+                      char name[DNS_NAME_BYTES])
 {
 	struct tls_way *way = &tls->ways[which];
 	const uint32_t part = bytes < way->hello_bytes - way->hello_have
@@ -48,7 +49,7 @@ static void add_hello(struct tls *tls, int which, const uint8_t *data, uint32_t 
 	way->hello_have += part;
 	if (way->hello_have < way->hello_bytes)
 		return;
-	tls_read_hello(tls, which, way->hello, way->hello_have);
+	tls_read_hello(tls, which, way->hello, way->hello_have, name);
 	free(way->hello);
 	way->hello = NULL;
 }
@@ -139,53 +140,63 @@ static uint32_t add_header(struct tls_way *way, const uint8_t *data, uint32_t by
 	return part;
 }
 
-uint16_t tls_take(struct tls *tls, int which, uint64_t at, const uint8_t *data, uint32_t here,
-                  uint32_t bytes)
+/* Reads a part of the present record. Returns how many bytes were used. */
+static uint32_t take_record(struct tls *tls, const struct speech_words *words, uint32_t done,
+                            char name[DNS_NAME_BYTES])
 {
-	struct tls_way *way = &tls->ways[which];
+	struct tls_way *way = &tls->ways[words->way];
+	const uint64_t left = way->next - (words->at + done);
+	const uint32_t part = words->bytes - done < left ? words->bytes - done : (uint32_t)left;
+
+	if (way->hello && done + part <= words->here)
+		add_hello(tls, words->way, words->data + done, part, name);
+	return part;
+}
+
+/* Reads a part of the next record's header, and begins the record once it is there. Returns how
+ * many bytes were used; 0: this is no record. */
+static uint32_t take_header(struct tls *tls, const struct speech_words *words, uint32_t done,
+                            char name[DNS_NAME_BYTES])
+{
+	struct tls_way *way = &tls->ways[words->way];
+	uint32_t part;
+
+	if (done >= words->here || words->at + done != way->next + way->have)
+		return 0;
+	part = add_header(way, words->data + done, words->here - done);
+	if (way->have < sizeof(way->header))
+		return part;
+	if (!is_record(way))
+		return 0;
+	way->marks = begin_record(tls, words->way);
+	if (way->hello)
+		add_hello(tls, words->way, way->header + RECORD_HEADER, 1, name);
+	way->next += RECORD_HEADER + record_bytes(way);
+	way->have = 0;
+	return part;
+}
+
+uint16_t tls_take(struct tls *tls, const struct speech_words *words, char name[DNS_NAME_BYTES])
+{
+	struct tls_way *way = &tls->ways[words->way];
 	uint16_t marks = 0;
-	uint32_t done = 0;
 
 	if (!way->begun) {
 		way->begun = true;
-		way->next = at;
+		way->next = words->at;
 	}
-	if (way->lost)
-		return PASSAGE_TURN | PASSAGE_DATA;
-	while (done < bytes) {
-		const uint64_t position = at + done;
-		uint32_t part;
+	for (uint32_t done = 0; done < words->bytes && !way->lost;) {
+		const bool in_record = words->at + done < way->next;
+		const uint32_t part = in_record ? take_record(tls, words, done, name)
+		                                : take_header(tls, words, done, name);
 
-		if (position < way->next) { /* in a record */
-			part = bytes - done < way->next - position
-			               ? bytes - done
-			               : (uint32_t)(way->next - position);
-			marks |= way->marks;
-			if (way->hello && done + part <= here)
-				add_hello(tls, which, data + done, part);
-			done += part;
-			continue;
-		}
-		if (done >= here || position != way->next + way->have) {
-			way->lost = true;
-			return marks | PASSAGE_TURN | PASSAGE_DATA;
-		}
-		part = add_header(way, data + done, here - done);
+		way->lost = part == 0;
 		done += part;
-		if (way->have < sizeof(way->header))
-			continue;
-		if (!is_record(way)) {
-			way->lost = true;
-			return marks | PASSAGE_TURN | PASSAGE_DATA;
-		}
-		way->marks = begin_record(tls, which);
-		marks |= way->marks;
-		if (way->hello)
-			add_hello(tls, which, way->header + RECORD_HEADER, 1);
-		way->next += RECORD_HEADER + record_bytes(way);
-		way->have = 0;
+		/* Between two headers, a part of one says nothing yet. */
+		if (in_record || (part > 0 && way->have == 0))
+			marks |= way->marks;
 	}
-	return marks;
+	return way->lost ? marks | PASSAGE_TURN | PASSAGE_DATA : marks;
 }
 
 void tls_free(struct tls *tls)

@@ -45,26 +45,27 @@ static struct bytes take_vector(struct bytes *from, size_t n)
 	return take(from, take_number(from, n));
 }
 
-static void read_name(struct tls *tls, struct bytes extension)
+static void read_name(struct bytes extension, char server[DNS_NAME_BYTES])
 {
 	struct bytes list = take_vector(&extension, 2), name;
 	size_t n;
 
-	if (take_number(&list, 1) != 0 || !list.data)
+	if (server[0] || take_number(&list, 1) != 0 || !list.data)
 		return;
 	name = take_vector(&list, 2);
-	n = name.n < sizeof(tls->name) - 1 ? name.n : sizeof(tls->name) - 1;
+	n = name.n < DNS_NAME_BYTES - 1 ? name.n : DNS_NAME_BYTES - 1;
 	for (size_t i = 0; name.data && i < n; i++) {
 		if (name.data[i] <= ' ' || name.data[i] > '~')
 			return;
 	}
 	if (name.data) {
-		memcpy(tls->name, name.data, n);
-		tls->name[n] = '\0';
+		memcpy(server, name.data, n);
+		server[n] = '\0';
 	}
 }
 
-static void read_extensions(struct tls *tls, int way, struct bytes extensions)
+static void read_extensions(struct tls *tls, int way, struct bytes extensions,
+                            char name[DNS_NAME_BYTES])
 {
 	while (extensions.data && extensions.n > 0) {
 		const uint32_t type = take_number(&extensions, 2);
@@ -73,7 +74,7 @@ static void read_extensions(struct tls *tls, int way, struct bytes extensions)
 		if (!extension.data)
 			return;
 		if (way == FLOW_UP && type == EXTENSION_NAME)
-			read_name(tls, extension);
+			read_name(extension, name);
 		if (type == EXTENSION_KEY && way == FLOW_DOWN)
 			tls->resumed = true;
 		if (type == EXTENSION_VERSIONS && way == FLOW_DOWN)
@@ -95,7 +96,8 @@ static void read_session(struct tls *tls, int way, struct bytes session)
 	               memcmp(tls->session, session.data, session.n) == 0;
 }
 
-void tls_read_hello(struct tls *tls, int way, const uint8_t *hello, size_t bytes)
+void tls_read_hello(struct tls *tls, int way, const uint8_t *hello, size_t bytes,
+                    char name[DNS_NAME_BYTES])
 {
 	struct bytes rest = {hello, bytes};
 	uint32_t version;
@@ -117,7 +119,7 @@ void tls_read_hello(struct tls *tls, int way, const uint8_t *hello, size_t bytes
 		return;
 	same_session = tls->resumed;
 	tls->resumed = false;
-	read_extensions(tls, way, take_vector(&rest, 2));
+	read_extensions(tls, way, take_vector(&rest, 2), name);
 	if (way == FLOW_DOWN && tls->version != TLS_VERSION_1_3)
 		tls->resumed = same_session;
 }

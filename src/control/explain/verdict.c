@@ -46,6 +46,29 @@ struct verdict_loss *verdict_loss_add(struct verdict *verdict)
 	return &verdict->losses[verdict->n_losses++];
 }
 
+void verdict_append(struct verdict *to, const struct verdict *from, simtime until_ns)
+{
+	for (uint32_t i = 0; i < from->n_phases && from->phases[i].end_ns <= until_ns; i++) {
+		struct verdict_phase *phase = verdict_phase_add(to, from->phases[i].kind);
+
+		if (!phase)
+			return;
+		*phase = from->phases[i];
+		to->end_ns = phase->end_ns;
+	}
+	for (uint32_t i = 0; i < from->n_losses; i++) {
+		struct verdict_loss *loss = verdict_loss_add(to);
+
+		if (loss) {
+			*loss = from->losses[i];
+			/* Its number is one of another flow. */
+			loss->number = PASSAGE_NONE;
+		}
+	}
+	for (int way = 0; way < FLOW_WAYS; way++)
+		to->lost[way] += from->lost[way];
+}
+
 uint64_t verdict_part_ns(const struct verdict *verdict, enum part part)
 {
 	uint64_t sum_ns = 0;

@@ -21,15 +21,15 @@
 
 /* Key, words for people, and help. */
 #define PARTS(X)                                                                                   \
-	X(DELAY, "delay", "path", "on the line: the delay of the path, both ways")                 \
-	X(RATE, "rate", "rate", "while the link sent the connection's own bytes")                  \
+	X(DELAY, "delay", "network delay", "on the line: the delay of the path, both ways")        \
+	X(RATE, "rate", "bandwidth", "while the link sent the connection's own bytes")             \
 	X(QUEUE, "queue", "queue", "in a queue, behind packets of others")                         \
 	X(WEIR, "weir", "weir itself", "packets that weir handed over later than they were due")   \
 	X(LOST, "lost", "lost and resent",                                                         \
 	  "from the sending of a packet that was lost until it "                                   \
 	  "was sent again")                                                                        \
 	X(ACK, "ack", "delayed ACK", "a host delayed its acknowledgement")                         \
-	X(WINDOW, "window", "closed window", "the program at the other end did not read")          \
+	X(WINDOW, "window", "receiver did not read", "so the other was not allowed to send")       \
 	X(SERVER, "server", "server", "between a packet that came to the server, and its answer")  \
 	X(CLIENT, "client", "client", "the client's own time")                                     \
 	X(UNEXPLAINED, "unexplained", "unexplained", "what cannot be attributed to anything")
@@ -42,6 +42,7 @@ enum part {
 };
 
 #define PHASES(X)                                                                                  \
+	X(ARP, "arp", "ARP")                                                                       \
 	X(DNS, "dns", "DNS")                                                                       \
 	X(ATTEMPT, "attempt", "attempt")                                                           \
 	X(TCP, "tcp", "TCP")                                                                       \
@@ -89,6 +90,7 @@ struct verdict {
 	char name[DNS_NAME_BYTES]; /* of the server; "": not known */
 	bool whole;                /* its beginning was seen */
 	bool open;                 /* it goes on, as far as is known */
+	bool refused;              /* it was reset before anything was said */
 	simtime begin_ns, end_ns;
 	uint64_t packets[FLOW_WAYS], bytes[FLOW_WAYS]; /* of the stream or the datagrams */
 	uint64_t lost[FLOW_WAYS];
@@ -107,6 +109,8 @@ void verdict_free(struct verdict *verdict); /* NULL is allowed */
 struct verdict_phase *verdict_phase_add(struct verdict *verdict, enum phase kind);
 /* Adds a loss, if there is room. Returns NULL if there is none. */
 struct verdict_loss *verdict_loss_add(struct verdict *verdict);
+/* Appends the phases up to an instant, and the losses, of what came before, in another flow. */
+void verdict_append(struct verdict *to, const struct verdict *from, simtime until_ns);
 /* Returns the sum of a part over all phases. */
 uint64_t verdict_part_ns(const struct verdict *verdict, enum part part);
 uint32_t verdict_round_trips(const struct verdict *verdict);

@@ -65,15 +65,16 @@ json_t *verdict_json(const struct verdict *verdict, const struct explanation_of 
 		json_array_append_new(phases, phase_json(verdict, &verdict->phases[i]));
 	for (uint32_t i = 0; i < verdict->n_losses; i++)
 		json_array_append_new(losses, loss_json(verdict, &verdict->losses[i], of));
-	return json_pack("{s:s,s:o,s:o,s:s,s:s,s:b,s:b,s:I,s:I,s:i,s:o,s:o,s:o,s:I,s:I,s:o,s:o}",
-	                 "name", verdict->name, "client", end_json(&verdict->ends[FLOW_UP]),
-	                 "server", end_json(&verdict->ends[FLOW_DOWN]), "transport",
-	                 verdict->protocol == IPPROTO_TCP ? "tcp" : "udp", "protocol",
-	                 verdict->speech, "whole", (int)verdict->whole, "open", (int)verdict->open,
-	                 "begin_ns", (json_int_t)verdict->begin_ns, "total_ns",
-	                 (json_int_t)(verdict->end_ns - verdict->begin_ns), "round_trips",
-	                 (int)verdict_round_trips(verdict), "packets", ways_json(verdict->packets),
-	                 "bytes", ways_json(verdict->bytes), "lost", ways_json(verdict->lost),
-	                 "needless", (json_int_t)verdict->needless, "holes",
-	                 (json_int_t)verdict->holes, "phases", phases, "losses", losses);
+	return json_pack(
+	        "{s:s,s:o,s:o,s:s,s:s,s:b,s:b,s:b,s:I,s:I,s:i,s:o,s:o,s:o,s:I,s:I,s:o,s:o}", "name",
+	        verdict->name, "client", end_json(&verdict->ends[FLOW_UP]), "server",
+	        end_json(&verdict->ends[FLOW_DOWN]), "transport",
+	        verdict->protocol == IPPROTO_TCP ? "tcp" : "udp", "protocol", verdict->speech,
+	        "whole", (int)verdict->whole, "open", (int)verdict->open, "refused",
+	        (int)verdict->refused, "begin_ns", (json_int_t)verdict->begin_ns, "total_ns",
+	        (json_int_t)(verdict->end_ns - verdict->begin_ns), "round_trips",
+	        (int)verdict_round_trips(verdict), "packets", ways_json(verdict->packets), "bytes",
+	        ways_json(verdict->bytes), "lost", ways_json(verdict->lost), "needless",
+	        (json_int_t)verdict->needless, "holes", (json_int_t)verdict->holes, "phases",
+	        phases, "losses", losses);
 }

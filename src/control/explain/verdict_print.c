@@ -28,9 +28,12 @@ void verdict_server(const struct verdict *verdict, char text[VERDICT_SERVER_BYTE
 	char address[INET6_ADDRSTRLEN];
 
 	if (verdict->name[0] && server->port != DNS_PORT) {
-		/* A Host field may have a port already. */
-		snprintf(text, VERDICT_SERVER_BYTES, "%.*s:%u", (int)strcspn(verdict->name, ":"),
-		         verdict->name, server->port);
+		/* A Host field may have a port already; an address of IPv6 is in brackets. */
+		const size_t bracket = strcspn(verdict->name, "]");
+		const size_t n = verdict->name[bracket] ? bracket + 1 : strcspn(verdict->name, ":");
+
+		snprintf(text, VERDICT_SERVER_BYTES, "%.*s:%u", (int)n, verdict->name,
+		         server->port);
 		return;
 	}
 	address_text(server, address, sizeof(address));
@@ -108,9 +111,8 @@ static void print_term(FILE *out, const struct verdict *verdict, const struct te
 	        : term->round_trips == 1 ? " round trip"
 	                                 : " round trips");
 	if (term->windows > 0)
-		fprintf(out, ": the %s needs %s",
-		        verdict->bytes[FLOW_DOWN] > verdict->bytes[FLOW_UP] ? "answer" : "data",
-		        count_of_these(term->windows, "more window", "more windows").text);
+		fprintf(out, ", as TCP sends the %s in portions",
+		        verdict->bytes[FLOW_DOWN] > verdict->bytes[FLOW_UP] ? "answer" : "data");
 	fputc(')', out);
 }
 
@@ -168,9 +170,9 @@ static void print_phase(FILE *out, const struct verdict *verdict, const struct v
 	print_bar(out, verdict, phase);
 	fprintf(out, "  %s", count_of_these(phase->round_trips, "round trip", "round trips").text);
 	if (phase->windows > 0)
-		fprintf(out, ", %" PRIu32 " of them for a larger window", phase->windows);
+		fprintf(out, ", %" PRIu32 " of them between portions", phase->windows);
 	if (phase->turns > 1)
-		fprintf(out, ", %" PRIu32 " turns", phase->turns);
+		fprintf(out, ", the client spoke %" PRIu32 " times", phase->turns);
 	for (int part = 0; part < PART_COUNT; part++) {
 		if (phase->parts_ns[part] == 0 ||
 		    phase->parts_ns[part] < (verdict->end_ns - verdict->begin_ns) / TINY_SHARE)
@@ -191,8 +193,13 @@ static void print_loss(FILE *out, const struct verdict *verdict, const struct ve
 
 	fputs("  lost after ", out);
 	print_time(out, loss->at_ns - verdict->begin_ns);
-	fprintf(out, ": packet %" PRIu64 " of port %s (%s: %s)", loss->packet, port,
-	        reason_name((enum reason)loss->reason), reason_help((enum reason)loss->reason));
+	fprintf(out, ": the %s packet %" PRIu64 " at port %s (",
+	        loss->way == FLOW_UP ? "client's" : "server's", loss->packet, port);
+	if (loss->reason == REASON_LOSS)
+		fputs("loss, as set)", out);
+	else
+		fprintf(out, "%s: %s)", reason_name((enum reason)loss->reason),
+		        reason_help((enum reason)loss->reason));
 	if (loss->acknowledgement) {
 		fputs(", an acknowledgement", out);
 	} else if (loss->resent != RESENT_NOT) {
@@ -234,6 +241,8 @@ void verdict_print(const struct verdict *verdict, const struct explanation_of *o
 		fputs(" (its beginning was not seen)", out);
 	if (verdict->packets[FLOW_DOWN] == 0)
 		fputs(" (no answer came)", out);
+	if (verdict->refused)
+		fputs(" (refused)", out);
 	fputc('\n', out);
 	for (uint32_t i = 0; i < lines; i++)
 		print_phase(out, verdict, &verdict->phases[i], of);

@@ -40,6 +40,7 @@ struct ground {
 	bool deaf; /* the hosts do not hear what weir does */
 	uint32_t *order[FLOW_WAYS];
 	uint32_t n[FLOW_WAYS];
+	simtime trip_ns;            /* of the first packet and its answer; 0: there is none */
 	simtime soon_ns[FLOW_WAYS]; /* a host that reacts within this time reacts at once */
 };
 
@@ -70,8 +71,16 @@ void walk(const struct ground *ground, struct walk_from end, simtime from_ns,
  * The losses of a flow: which packets were lost, which packet repeats each, and whether a timer or
  * later packets made the host send it again. What a loss cost, the walk finds out (walk.h).
  *
+ * Datagrams of QUIC do not say which one they repeat. The one that repeats a lost one is taken to
+ * be the first with data that its host sends once it can know of the loss (RFC 9002): three later
+ * ones were acknowledged; or one was, and 9/8 of a round trip have passed; or nothing has come, and
+ * it sends something after a silence.
+ *
  * Thread: one at a time.
  */
+
+/* Joins the lost datagrams of a flow of QUIC to those that repeat them. */
+void losses_join(struct flow *flow, const struct ground *ground);
 
 /* Counts the packets of a flow that have come since the last call, and adds their losses. Of each
  * way, the last `recent` packets may yet be on their way, and are left to the next call. */

@@ -8,7 +8,7 @@
 
 #include "account/reason.h"
 #include "figures/figures.h"
-#include "language/explain.h"
+#include "language/describe.h"
 #include "language/language.h"
 #include "match/selection.h"
 #include "scenario/port_setting.h"
@@ -169,7 +169,7 @@ static void kind(FILE *out, const void *of)
 
 static void range(FILE *out, const void *of)
 {
-	explain_range(out, of);
+	describe_range(out, of);
 }
 
 static void print_field(FILE *out, const struct field *field)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/explain.h"
+#include "language/describe.h"
 #include "text/alloc_failure.h"
 #include "text/language_error.h"
 #include "text/value.h"
@@ -255,7 +255,7 @@ static void print_row(FILE *out, const struct option_row *row, int column)
 	fprintf(out, "%-*s", column, head);
 	fputs(row->field.help, text);
 	if (row->field.max || row->field.type == FIELD_WORD)
-		explain_range(text, &row->field);
+		describe_range(text, &row->field);
 	if (printed_end(&words) != NULL)
 		print_words(out, words.bytes, column);
 	free(words.bytes);

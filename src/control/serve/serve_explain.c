@@ -125,6 +125,7 @@ static void run(struct look *look)
 {
 	const struct fate_memory *memory = look->memory;
 	struct pollfd polled = {.fd = look->link.fd, .events = POLLIN};
+	struct problem problem;
 	int n = 0;
 
 	look->of.n_ports =
@@ -137,7 +138,10 @@ static void run(struct look *look)
 		if (n == 0 && poll(&polled, 1, PACE_MS) > 0)
 			break;
 	}
-	say(look->explain, n < 0 ? "weir writes another version of the format" : "");
+	problem.text[0] = '\0';
+	if (n < 0)
+		fate_reader_why(look->memory, &problem);
+	say(look->explain, problem.text);
 }
 
 static void *look(void *argument)

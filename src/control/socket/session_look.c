@@ -13,7 +13,7 @@
 #include "account/count.h"
 #include "explain/explainer.h"
 #include "fates/capture_words.h"
-#include "language/explain.h"
+#include "language/describe.h"
 #include "live/tap.h"
 #include "record/recording.h"
 #include "units/human_unit.h"
@@ -170,7 +170,7 @@ void session_help(struct session *session, const struct command *command)
 	struct language_error wrong;
 	struct printed text;
 	FILE *out = printed_begin(&text);
-	int result = explain(out, &command->words, 1, &wrong);
+	int result = describe(out, &command->words, 1, &wrong);
 
 	if (result == 0 && command->words.n == 1)
 		session_help_print(out);

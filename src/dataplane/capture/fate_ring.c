@@ -288,6 +288,7 @@ static bool read_record(const struct fate_record *record, const uint8_t *names,
                         struct fate_taken *taken)
 {
 	const uint32_t cloud = record->cloud_bytes, stage = record->stage_bytes;
+	struct fate *fate = &taken->fate;
 
 	memcpy(taken->names, names, cloud + stage);
 	if ((cloud > 0 && taken->names[cloud - 1] != '\0') ||
@@ -295,25 +296,25 @@ static bool read_record(const struct fate_record *record, const uint8_t *names,
 		return false;
 	taken->missed = record->missed;
 	taken->poll_ns = record->poll_ns;
-	taken->fate = (struct fate){
-	        .packet = record->packet,
-	        .port = record->port,
-	        .to_port = record->to_port,
-	        .kind = (enum fate_kind)record->kind,
-	        .reason = (enum reason)record->reason,
-	        .wire_bytes = record->wire_bytes,
-	        .at_ns = record->at_ns,
-	        .t_in_ns = record->t_in_ns,
-	        .t_out_ns = record->t_out_ns,
-	        .entered_ns = record->entered_ns,
-	        .cloud = cloud > 0 ? taken->names : "",
-	        .stage = stage > 0 ? taken->names + cloud : NULL,
-	        .changed = record->changed,
-	        .flags = record->flags,
-	        .queue_bytes = record->queue_bytes,
-	        .queue_average_bytes = record->queue_average_bytes,
-	        .frame = {.data = names + cloud + stage, .bytes = record->frame_bytes},
-	};
+	fate->packet = record->packet;
+	fate->port = record->port;
+	fate->to_port = record->to_port;
+	fate->kind = (enum fate_kind)record->kind;
+	fate->reason = (enum reason)record->reason;
+	fate->wire_bytes = record->wire_bytes;
+	fate->at_ns = record->at_ns;
+	fate->t_in_ns = record->t_in_ns;
+	fate->t_out_ns = record->t_out_ns;
+	fate->entered_ns = record->entered_ns;
+	fate->late_ns = 0;
+	fate->cloud = cloud > 0 ? taken->names : "";
+	fate->stage = stage > 0 ? taken->names + cloud : NULL;
+	fate->changed = record->changed;
+	fate->sent = false;
+	fate->flags = record->flags;
+	fate->queue_bytes = record->queue_bytes;
+	fate->queue_average_bytes = record->queue_average_bytes;
+	fate->frame = (struct fate_frame){names + cloud + stage, record->frame_bytes, NULL};
 	return true;
 }
 
@@ -358,6 +359,19 @@ bool fate_reader_look(void *memory, size_t bytes, uint32_t ring, struct fate_tak
 		done += record.bytes;
 		__atomic_store_n(&state->taken, done, __ATOMIC_RELEASE);
 	}
+}
+
+void fate_reader_why(const void *memory, struct problem *problem)
+{
+	const struct fate_memory *head = memory;
+
+	if (head->version != FATE_VERSION)
+		problem_set(problem, -1,
+		            "the weir that runs writes packets in format %u, this program reads "
+		            "format %u: use the program of its version",
+		            head->version, FATE_VERSION);
+	else
+		problem_set(problem, -1, "the memory for packets is damaged");
 }
 
 void fate_reader_pass(const struct fate_taken *taken)

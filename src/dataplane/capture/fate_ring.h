@@ -171,6 +171,8 @@ bool fate_reader_look(void *memory, size_t bytes, uint32_t ring, struct fate_tak
                       bool *broken);
 void fate_reader_pass(const struct fate_taken *taken);
 simtime fate_reader_settled(const void *memory);
+/* Says why nothing could be read: another version of weir wrote it, or it is damaged. */
+void fate_reader_why(const void *memory, struct problem *problem);
 /* Passes the fates that are there now to a witness, of each ring at most FATE_READER_AT_ONCE.
  * Returns their number, or -EPROTO if a ring has no valid record. */
 #define FATE_READER_AT_ONCE 4096

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "language/explain.h"
+#include "language/describe.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -58,7 +58,7 @@ static void print_least_and_most(FILE *out, const struct field *field)
 		fprintf(out, "; from %s on", min);
 }
 
-void explain_range(FILE *out, const struct field *field)
+void describe_range(FILE *out, const struct field *field)
 {
 	char initial[48];
 
@@ -92,7 +92,7 @@ static void print_forms(FILE *out, uint32_t which)
 /* ---- statements ---- */
 
 /* Prints a field in one or two lines: `  jitter TIME   spread of the delay; 0s to ...` */
-static void explain_field(FILE *out, const struct field *field)
+static void describe_field(FILE *out, const struct field *field)
 {
 	bool positional = !statement_is_keyword(field);
 	char *head = NULL;
@@ -114,14 +114,14 @@ static void explain_field(FILE *out, const struct field *field)
 		fprintf(out, "  %-24s ", head == NULL ? "" : head);
 	free(head);
 	fputs(field->help, out);
-	explain_range(out, field);
+	describe_range(out, field);
 	fputc('\n', out);
 }
 
-static void explain_fields_of(FILE *out, const struct statement *statement)
+static void describe_fields_of(FILE *out, const struct statement *statement)
 {
 	for (const struct field *field = statement->fields; field->name; field++)
-		explain_field(out, field);
+		describe_field(out, field);
 }
 
 /* ---- a word that is neither a command nor a statement ---- */
@@ -135,7 +135,7 @@ static const char match_examples[] =
         "  match vlan 7 and host 10.0.0.1\n";
 
 /* Explains a word in capitals. Returns false if it has no meaning; then nothing is printed. */
-static bool explain_place(FILE *out, const char *word)
+static bool describe_place(FILE *out, const char *word)
 {
 	for (const struct language_slot *slot = language_slots; slot->name; slot++) {
 		if (slot->help != NULL && strcmp(slot->name, word) == 0) {
@@ -146,15 +146,15 @@ static bool explain_place(FILE *out, const char *word)
 	if (strcmp(word, "SELECTION") != 0)
 		return false;
 	fputs("cloud NAME from PLACE to PORT [SELECTION...]\n", out);
-	explain_fields_of(out, &selection_statement);
+	describe_fields_of(out, &selection_statement);
 	fputs("\nclouds NAME from PLACE to PORT per SELECTION...\n", out);
-	explain_fields_of(out, &selection_per_statement);
+	describe_fields_of(out, &selection_per_statement);
 	return true;
 }
 
 /* Explains the fields of this name in a statement, each below the line that has it. */
-static bool explain_in(FILE *out, const struct statement *statement, const char *head,
-                       const char *word)
+static bool describe_in(FILE *out, const struct statement *statement, const char *head,
+                        const char *word)
 {
 	bool found = false;
 
@@ -168,26 +168,26 @@ static bool explain_in(FILE *out, const struct statement *statement, const char 
 			statement_print_synopsis(out, statement);
 			fputc('\n', out);
 		}
-		explain_field(out, field);
+		describe_field(out, field);
 		found = true;
 	}
 	return found;
 }
 
 /* Explains the fields of this name. Returns false if there are none; then nothing is printed. */
-static bool explain_fields(FILE *out, const char *word)
+static bool describe_fields(FILE *out, const char *word)
 {
-	bool found = explain_in(out, &selection_statement,
-	                        "cloud NAME from PLACE to PORT [SELECTION...]", word);
+	bool found = describe_in(out, &selection_statement,
+	                         "cloud NAME from PLACE to PORT [SELECTION...]", word);
 
 	if (found && strcmp(word, "match") == 0)
 		fprintf(out, "%s\n", match_examples);
-	found |= explain_in(out, &selection_per_statement,
-	                    "clouds NAME from PLACE to PORT per SELECTION...", word);
-	found |= explain_in(out, &port_setting_statement, "port NAME device TEXT [SETTING...]",
-	                    word);
+	found |= describe_in(out, &selection_per_statement,
+	                     "clouds NAME from PLACE to PORT per SELECTION...", word);
+	found |= describe_in(out, &port_setting_statement, "port NAME device TEXT [SETTING...]",
+	                     word);
 	for (const struct statement *const *row = statements; *row; row++)
-		found |= explain_in(out, *row, NULL, word);
+		found |= describe_in(out, *row, NULL, word);
 	return found;
 }
 
@@ -198,7 +198,7 @@ static void try_fields(const struct statement *statement, struct nearest *neares
 }
 
 /* Considers all words that have help here as candidates. */
-static void explain_word_candidates(struct nearest *nearest)
+static void describe_word_candidates(struct nearest *nearest)
 {
 	for (const struct language_slot *slot = language_slots; slot->name; slot++)
 		nearest_try(nearest, slot->help != NULL ? slot->name : NULL);
@@ -208,7 +208,7 @@ static void explain_word_candidates(struct nearest *nearest)
 		try_fields(*row, nearest);
 }
 
-static void explain_statement(FILE *out, const struct statement *statement)
+static void describe_statement(FILE *out, const struct statement *statement)
 {
 	fputs("cloud NAME ", out);
 	statement_print_synopsis(out, statement);
@@ -218,7 +218,7 @@ static void explain_statement(FILE *out, const struct statement *statement)
 		        statement->variant);
 	if (statement->fields->name != NULL)
 		fputc('\n', out);
-	explain_fields_of(out, statement);
+	describe_fields_of(out, statement);
 	for (const struct statement_term *term = statement->terms; term && term->name; term++)
 		fprintf(out, "%s  %-32s %s\n", term == statement->terms ? "\n" : "", term->name,
 		        term->help);
@@ -231,7 +231,7 @@ static void explain_statement(FILE *out, const struct statement *statement)
 	        statement->example);
 }
 
-static void explain_cloud(FILE *out)
+static void describe_cloud(FILE *out)
 {
 	for (uint32_t f = 0; language_forms[f].usage; f++) {
 		if (strstr(language_forms[f].usage, "cloud ") != NULL)
@@ -240,7 +240,7 @@ static void explain_cloud(FILE *out)
 	fputs("\nPLACE is a port, or a cloud whose packets continue into this one (help PLACE).\n"
 	      "SELECTION is:\n",
 	      out);
-	explain_fields_of(out, &selection_statement);
+	describe_fields_of(out, &selection_statement);
 	fputs("\nStatements, in the order in which a packet meets them:\n", out);
 	for (const struct statement *const *row = statements; *row; row++) {
 		fputs("  ", out);
@@ -251,8 +251,8 @@ static void explain_cloud(FILE *out)
 
 /* Sets the error for another tool's word: an exact one, or a similar one if no word of weir's is
  * similar. */
-static bool explain_foreign(const char *word, const struct nearest *nearest,
-                            struct language_error *error)
+static bool describe_foreign(const char *word, const struct nearest *nearest,
+                             struct language_error *error)
 {
 	const struct foreign_word *row = foreign_word_find(FOREIGN_STATEMENT, word);
 
@@ -282,10 +282,10 @@ static int unknown(const struct word *word, bool statements_only, struct languag
 		listing_add(&listing, (*row)->name);
 	}
 	error->column = word->column;
-	if (explain_foreign(word->text, &nearest, error))
+	if (describe_foreign(word->text, &nearest, error))
 		return -EINVAL;
 	if (!statements_only)
-		explain_word_candidates(&nearest);
+		describe_word_candidates(&nearest);
 	if (nearest.best != NULL)
 		return language_error_set(error, ERROR_UNKNOWN_WORD,
 		                          "no help for `%.*s`; did you mean `%s`?",
@@ -301,8 +301,8 @@ static bool is_netem(const struct word *word)
 }
 
 /* Explains the statement words[at]; words[at + 1] may be a variant. */
-static int explain_statements(FILE *out, const struct words *words, uint32_t at,
-                              struct language_error *error)
+static int describe_statements(FILE *out, const struct words *words, uint32_t at,
+                               struct language_error *error)
 {
 	const char *variant = words_text(words, at + 1);
 	bool chosen = false, first = true;
@@ -323,7 +323,7 @@ static int explain_statements(FILE *out, const struct words *words, uint32_t at,
 		if (!first)
 			fputc('\n', out);
 		first = false;
-		explain_statement(out, *row);
+		describe_statement(out, *row);
 	}
 	return 0;
 }
@@ -347,7 +347,7 @@ static uint32_t forms_beginning_with(const struct words *words, uint32_t at)
 	return which;
 }
 
-int explain(FILE *out, const struct words *words, uint32_t at, struct language_error *error)
+int describe(FILE *out, const struct words *words, uint32_t at, struct language_error *error)
 {
 	const struct word *word = &words->word[at];
 	uint32_t which;
@@ -368,27 +368,27 @@ int explain(FILE *out, const struct words *words, uint32_t at, struct language_e
 	}
 	if (strcmp(word->text, "cloud") == 0) {
 		if (at + 1 < words->n)
-			return explain_statements(out, words, at + 1, error);
-		explain_cloud(out);
+			return describe_statements(out, words, at + 1, error);
+		describe_cloud(out);
 		return 0;
 	}
 	if (statement_named(word->text) || is_netem(word))
-		return explain_statements(out, words, at, error);
-	if (explain_place(out, word->text))
+		return describe_statements(out, words, at, error);
+	if (describe_place(out, word->text))
 		return 0;
 	which = forms_beginning_with(words, at);
-	if (which == 0 && explain_fields(out, word->text))
+	if (which == 0 && describe_fields(out, word->text))
 		return 0;
 	if (which == 0)
 		return unknown(word, false, error);
 	print_forms(out, which);
 	if (strcmp(word->text, "clouds") == 0) {
 		fputc('\n', out);
-		explain_fields_of(out, &selection_per_statement);
+		describe_fields_of(out, &selection_per_statement);
 	}
 	if (strcmp(word->text, "port") == 0) {
 		fputc('\n', out);
-		explain_fields_of(out, &port_setting_statement);
+		describe_fields_of(out, &port_setting_statement);
 	}
 	return 0;
 }

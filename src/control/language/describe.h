@@ -4,22 +4,22 @@
  *
  * Thread: pure functions, any.
  */
-#ifndef WEIR_EXPLAIN_H
-#define WEIR_EXPLAIN_H
+#ifndef WEIR_DESCRIBE_H
+#define WEIR_DESCRIBE_H
 
 #include <stdio.h>
 
 #include "scenario/field.h"
 #include "text/word.h"
 
-/* Explains words->word[at...], as `help WORDS` does. No words: all commands. `cloud`: the
+/* Describes words->word[at...], as `help WORDS` does. No words: all commands. `cloud`: the
  * statements. `cloud delay` or `delay`: its fields. `units`: how values are written. `match`,
  * `jitter`, `PLACE`. Returns 0, or -EINVAL with error and column, and then nothing
  * is printed. */
-int explain(FILE *out, const struct words *words, uint32_t at, struct language_error *error);
+int describe(FILE *out, const struct words *words, uint32_t at, struct language_error *error);
 
 /* Prints the range and the initial value of a field: `; 0s to 86400s; 0s if not given`. */
-void explain_range(FILE *out, const struct field *field);
+void describe_range(FILE *out, const struct field *field);
 
 /* How values of one kind are written. */
 struct value_manner {
