@@ -39,14 +39,14 @@ uint32_t pool_size(const struct rte_mempool *pool);
 /* Allocates memory for engine_setup.memory and touches it, so that no page fault comes later; huge
  * pages if the kernel gives them. Returns NULL with errno set on failure. */
 void *memory_make(size_t bytes);
-/* Makes memory in a thread of its own: memory_make takes it if it asks for as many bytes.
- * 64 MiB take 10 ms, or some 100 ms in a virtual machine whose host has to find them. Room for two
+/* Does the same without touching the memory: it is taken from the machine only where it is used. */
+void *memory_reserve(size_t bytes);
+/* Makes memory in a thread of its own: memory_make takes it if it asks for as many bytes. 64
+ * MiB take 10 ms, or some 100 ms in a virtual machine whose host has to find them. Room for two
  * pieces; a further one, or one that fails, is made by memory_make as usual. */
 void memory_ahead(size_t bytes);
 /* Frees what memory_make has not taken. */
 void memory_ahead_end(void);
-/* Does the same without touching the memory: it is taken from the machine only where it is used. */
-void *memory_reserve(size_t bytes);
 void memory_free(void *memory, size_t bytes);
 
 /* Requests huge pages from the kernel, which may refuse. For engine_setup.spread. */
