@@ -25,9 +25,9 @@ type Hosts struct {
 
 	mu          sync.Mutex // the network is used under it
 	timer       *time.Timer
-	rounds      int           // how many times more all others wait before the network acts; 0: it need not act
-	turn        chan struct{} // the network acts; nil: it is closed
-	sent        []outgoing
+	rounds      int           // how often all others will have waited when the network acts
+	turn        chan struct{} // lets it act; nil: it is closed
+	sent        []Datagram
 	conns       []*Conn
 	bound       map[netip.AddrPort]*Conn
 	undelivered map[netip.AddrPort]int
@@ -98,8 +98,8 @@ func (h *Hosts) Listen(port string, address netip.AddrPort) (*Conn, error) {
 	if h.bound[address] != nil {
 		return nil, fmt.Errorf("weir: %v is in use", address)
 	}
-	c := &Conn{hosts: h, port: index, local: address, inbox: make(chan datagram, inboxSize),
-		closed: make(chan struct{}), expired: make(chan struct{})}
+	c := &Conn{hosts: h, port: index, local: address, inbox: make(chan Datagram, inboxSize),
+		expired: make(chan struct{})}
 	h.conns = append(h.conns, c)
 	h.bound[address] = c
 	return c, nil
@@ -129,8 +129,11 @@ func (h *Hosts) due() {
 	}
 	if h.rounds--; h.rounds > 0 && h.turn != nil {
 		h.idle()
-	} else if h.turn != nil {
-		h.turn <- struct{}{}
+		return
+	}
+	select {
+	case h.turn <- struct{}{}:
+	default: // it is closed, or about to act
 	}
 }
 
@@ -172,10 +175,10 @@ func (h *Hosts) pass() error {
 		h.sent = append(h.sent, c.outbox...)
 		c.outbox = c.outbox[:0]
 	}
-	h.conns = slices.DeleteFunc(h.conns, func(c *Conn) bool { return c.ended })
-	slices.SortStableFunc(h.sent, func(a, b outgoing) int { return int(a.at - b.at) })
-	for _, o := range h.sent {
-		if err := h.network.SendDatagram(o.at, o.port, o.Datagram); err != nil {
+	h.conns = slices.DeleteFunc(h.conns, func(c *Conn) bool { return c.closed })
+	slices.SortStableFunc(h.sent, func(a, b Datagram) int { return int(a.At - b.At) })
+	for _, d := range h.sent {
+		if err := h.network.SendDatagram(d.At, d.Port, d); err != nil {
 			return err
 		}
 	}
@@ -189,60 +192,46 @@ func (h *Hosts) deliver(d Datagram) {
 		return
 	}
 	select {
-	case c.inbox <- datagram{d.From, d.Payload}:
+	case c.inbox <- d:
 	default:
 		h.undelivered[d.To]++
 	}
 }
 
-type datagram struct {
-	from    netip.AddrPort
-	payload []byte
-}
-
-type outgoing struct {
-	at   time.Duration
-	port int
-	Datagram
-}
-
 // Conn is a UDP socket at a port of the network.
 type Conn struct {
-	hosts  *Hosts
-	port   int
-	local  netip.AddrPort
-	inbox  chan datagram
-	outbox []outgoing // under hosts.mu, as is ended
-	ended  bool
-	closed chan struct{}
+	hosts *Hosts
+	port  int
+	local netip.AddrPort
+	inbox chan Datagram
 
-	mu       sync.Mutex
-	expired  chan struct{} // closed at the deadline
+	// Under hosts.mu.
+	outbox   []Datagram
+	closed   bool
 	deadline *time.Timer
+	expired  chan struct{} // closed at the deadline, or with the socket
 }
-
-var _ net.PacketConn = (*Conn)(nil)
 
 // ReadFrom waits for a datagram. Of a longer one, the rest is lost, as with a socket.
 func (c *Conn) ReadFrom(p []byte) (int, net.Addr, error) {
-	c.mu.Lock()
+	c.hosts.mu.Lock()
 	expired := c.expired
-	c.mu.Unlock()
-	select { // an end comes before what is left to read
-	case <-c.closed:
-		return 0, nil, c.failed("read", net.ErrClosed)
-	case <-expired:
-		return 0, nil, c.failed("read", os.ErrDeadlineExceeded)
-	default:
-	}
+	c.hosts.mu.Unlock()
 	select {
-	case d := <-c.inbox:
-		return copy(p, d.payload), net.UDPAddrFromAddrPort(d.from), nil
-	case <-c.closed:
-		return 0, nil, c.failed("read", net.ErrClosed)
-	case <-expired:
-		return 0, nil, c.failed("read", os.ErrDeadlineExceeded)
+	case <-expired: // an end comes before what is left to read
+	default:
+		select {
+		case d := <-c.inbox:
+			return copy(p, d.Payload), net.UDPAddrFromAddrPort(d.From), nil
+		case <-expired:
+		}
 	}
+	c.hosts.mu.Lock()
+	defer c.hosts.mu.Unlock()
+	if c.closed {
+		return 0, nil, c.failed("read", net.ErrClosed)
+	}
+	return 0, nil, c.failed("read", os.ErrDeadlineExceeded)
 }
 
 // WriteTo sends a datagram at this instant. It does not wait.
@@ -258,14 +247,14 @@ func (c *Conn) WriteTo(p []byte, addr net.Addr) (int, error) {
 	h := c.hosts
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if c.ended {
+	if c.closed {
 		return 0, c.failed("write", net.ErrClosed)
 	}
 	if h.err != nil {
 		return 0, c.failed("write", h.err)
 	}
-	c.outbox = append(c.outbox, outgoing{time.Since(h.began), c.port,
-		Datagram{From: c.local, To: target, Payload: slices.Clone(p)}})
+	c.outbox = append(c.outbox, Datagram{At: time.Since(h.began), Port: c.port, From: c.local,
+		To: target, Payload: slices.Clone(p)})
 	h.settle()
 	return len(p), nil
 }
@@ -282,45 +271,48 @@ func (c *Conn) Close() error {
 }
 
 func (c *Conn) close() error {
-	if c.ended {
+	if c.closed {
 		return c.failed("close", net.ErrClosed)
 	}
-	c.ended = true
+	c.closed = true
 	delete(c.hosts.bound, c.local)
-	close(c.closed)
-	return c.SetReadDeadline(time.Time{})
+	c.expire(c.hosts.began)
+	return nil
 }
 
 // LocalAddr returns a *net.UDPAddr.
 func (c *Conn) LocalAddr() net.Addr { return net.UDPAddrFromAddrPort(c.local) }
 
-// SetDeadline sets the deadline of reads; a write never waits.
-func (c *Conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
-
 // SetReadDeadline sets when reads fail with os.ErrDeadlineExceeded; the zero time stands for never.
 func (c *Conn) SetReadDeadline(t time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.deadline != nil {
-		c.deadline.Stop()
-		c.deadline = nil
+	c.hosts.mu.Lock()
+	defer c.hosts.mu.Unlock()
+	if c.closed {
+		return c.failed("set", net.ErrClosed)
 	}
-	select {
-	case <-c.expired:
-		c.expired = make(chan struct{})
-	default:
-	}
-	if t.IsZero() {
-		return nil
-	}
-	expired := c.expired
-	if wait := time.Until(t); wait > 0 {
-		c.deadline = time.AfterFunc(wait, func() { close(expired) })
-	} else {
-		close(expired)
-	}
+	c.expire(t)
 	return nil
 }
 
-// SetWriteDeadline does nothing, since a write never waits.
+func (c *Conn) expire(at time.Time) {
+	open := c.deadline == nil || c.deadline.Stop()
+	select {
+	case <-c.expired:
+		open = false
+	default:
+	}
+	if !open { // or about to be closed by the timer
+		c.expired = make(chan struct{})
+	}
+	expired := c.expired
+	c.deadline = nil
+	if wait := time.Until(at); wait > 0 {
+		c.deadline = time.AfterFunc(wait, func() { close(expired) })
+	} else if !at.IsZero() {
+		close(expired)
+	}
+}
+
+// SetDeadline is SetReadDeadline, since a write never waits.
+func (c *Conn) SetDeadline(t time.Time) error    { return c.SetReadDeadline(t) }
 func (c *Conn) SetWriteDeadline(time.Time) error { return nil }

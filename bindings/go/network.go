@@ -33,7 +33,6 @@ static inline int on_fate(struct weir *net, uintptr_t handle)
 import "C"
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"os"
@@ -151,21 +150,11 @@ func errorOf(wrong *C.struct_weir_error) error {
 		syscall.Errno(-wrong.code)}
 }
 
-var texts = map[syscall.Errno]string{
-	syscall.ETIME:        "the network has been beyond this instant",
-	syscall.ERANGE:       "an instant is from 0 to 2^63 - 2 ns",
-	syscall.ENOENT:       "there is no such port",
-	syscall.EMSGSIZE:     "the network does not carry this size",
-	syscall.EAFNOSUPPORT: "the addresses are of different families",
-	syscall.ENOMEM:       "there is no memory for the frames of the network",
-}
-
 func answered(code C.int) error {
 	if code >= 0 {
 		return nil
 	}
-	errno := syscall.Errno(-code)
-	return &Error{Text: cmp.Or(texts[errno], errno.Error()), Errno: errno}
+	return &Error{Text: C.GoString(C.weir_words(code)), Errno: syscall.Errno(-code)}
 }
 
 // Close frees the network and what is in it.
@@ -203,10 +192,9 @@ func (n *Network) SendDatagram(at time.Duration, port int, d Datagram) error {
 
 // Next returns the next instant at which something leaves or may change; false: never, until
 // something is sent. A schedule without an end always has one.
-func (n *Network) Next() (time.Duration, bool) {
-	at := C.weir_next(n.net)
-	return time.Duration(at), at != C.WEIR_NEVER
-}
+func (n *Network) Next() (time.Duration, bool) { return instant(C.weir_next(n.net)) }
+
+func instant(at C.int64_t) (time.Duration, bool) { return time.Duration(at), at != C.WEIR_NEVER }
 
 // Now returns the instant that the network has reached.
 func (n *Network) Now() time.Duration { return time.Duration(C.weir_now(n.net)) }
@@ -266,10 +254,7 @@ func (n *Network) Report() ([]byte, error) {
 
 // Lacked returns from when on the network has lacked memory, so that it does not do what the
 // scenario says; false: it has not.
-func (n *Network) Lacked() (time.Duration, bool) {
-	at := C.weir_lacked(n.net)
-	return time.Duration(at), at != C.WEIR_NEVER
-}
+func (n *Network) Lacked() (time.Duration, bool) { return instant(C.weir_lacked(n.net)) }
 
 // Clone returns a second network in the same state, which continues as this one would.
 func (n *Network) Clone() (*Network, error) {

@@ -152,11 +152,11 @@ def test_errors_say_what_is_wrong_and_where():
     with pytest.raises(ValueError, match="no port `c`; there are a, b"):
         network.udp_send(0, "c", A, B, b"")
     network.udp_receive(100)
-    with pytest.raises(ValueError, match="99 ns is before 100 ns"):
+    with pytest.raises(ValueError, match="99 ns, in a network at 100 ns: .* been beyond"):
         network.udp_send(99, "a", A, B, b"")
-    with pytest.raises(ValueError, match="no instant"):
+    with pytest.raises(ValueError, match="instants are from"):
         network.receive(2**63 - 1)
-    with pytest.raises(ValueError, match="different families"):
+    with pytest.raises(ValueError, match="not of one family"):
         network.udp_send(100, "a", A, ("::1", 5), b"")
     with pytest.raises(ValueError, match="a frame of 3 bytes"):
         network.send(100, "a", b"abc")

@@ -154,7 +154,7 @@ def test_hosts_have_addresses_and_names_of_ones_own():
 
     hosts = {"b": ["192.0.2.9", "2001:DB8:0::9", "server.example"]}
     assert run(main, hosts=hosts) == ("192.0.2.9", 443)
-    with pytest.raises(ValueError, match="no port `c`; it has a, b"):
+    with pytest.raises(ValueError, match="no port `c`; there are a, b"):
         weir.virtual.Loop(weir.Network(TEXT), hosts={"c": []})
 
 
@@ -195,7 +195,7 @@ def test_what_cannot_be_delivered_is_told_or_counted():
         await asyncio.sleep(1)
         assert loop.undelivered == {("198.18.0.2", 7): 1}
         for wrong in (("a", 5), ("127.0.0.1", 5)):
-            with pytest.raises(OSError, match="in use|no host of this network has"):
+            with pytest.raises(OSError, match="in use|no host has"):
                 await endpoint(wrong)
         with pytest.raises(ValueError, match="needs an address"):
             client.transport.sendto(b"x")

@@ -325,6 +325,30 @@ void weir_free(void *memory)
 	free(memory);
 }
 
+const char *weir_words(int code)
+{
+	const char *words = code < 0 && code > -4096 ? strerrordesc_np(-code) : NULL;
+
+	switch (code) {
+	case -ETIME:
+		return "the network has been beyond this instant";
+	case -ERANGE:
+		return "instants are from 0 to 2^63 - 2 ns";
+	case -ENOENT:
+		return "there is no such port";
+	case -EMSGSIZE:
+		return "the network does not carry this size";
+	case -EAFNOSUPPORT:
+		return "the addresses are not of one family, IPv4 or IPv6";
+	case -EINVAL:
+		return "ecn is at most 3, and dscp at most 63";
+	case -ENOMEM:
+		return "there is no memory for the frames of the network";
+	default:
+		return words ? words : "unknown error";
+	}
+}
+
 const char *weir_version(void)
 {
 	return WEIR_VERSION;

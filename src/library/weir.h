@@ -30,9 +30,10 @@
  * thread at a time; that may be another thread at each call. No function may be called from
  * weir_on_fate's callback with its network.
  *
- * Errors: a negative int is -errno. A function that makes something returns NULL, and fills in
- * `error` if that is not NULL. What fails has changed nothing but weir_now. If malloc fails while
- * frames leave, these are lost: then the network can only be closed, and says -ENOMEM until then.
+ * Errors: a negative int is -errno (weir_words). A function that makes something returns NULL, and
+ * fills in `error` if that is not NULL. What fails has changed nothing but weir_now. If malloc
+ * fails while frames leave, these are lost: then the network can only be closed, and says -ENOMEM
+ * until then.
  *
  * Compatibility: docs/stability.md. Structs that the caller makes and that may grow begin with
  * their size. Functions are added, and none is removed.
@@ -270,6 +271,9 @@ WEIR_API struct weir *weir_load(const void *saved, size_t bytes, const struct we
 
 /* Frees what weir_report and weir_save return. NULL is allowed. */
 WEIR_API void weir_free(void *memory);
+/* Returns in words what a negative int means: `the network has been beyond this instant`. They are
+ * there for ever. For another number: what strerror says in English. */
+WEIR_API const char *weir_words(int code);
 /* Returns the version, such as `0.2.0`. */
 WEIR_API const char *weir_version(void);
 

@@ -2,6 +2,7 @@
 /* libweir as a program has it: this file sees weir.h, and nothing else of weir. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -518,6 +519,20 @@ static void fates_of_clouds_that_do_not_meet_are_in_order_too(void **state)
 	weir_close(net);
 }
 
+static void what_is_wrong_is_said_in_words(void **state)
+{
+	struct weir *net = weir_open(PATH_OF("cloud down delay 1s\n"), NULL, NULL);
+	const uint8_t frame[60] = {0};
+
+	(void)state;
+	assert_string_equal(weir_words(weir_send(net, 0, 7, frame, sizeof(frame))),
+	                    "there is no such port");
+	assert_string_equal(weir_words(-EPERM), "Operation not permitted");
+	assert_string_equal(weir_words(0), "unknown error");
+	assert_string_equal(weir_words(INT_MIN), "unknown error");
+	weir_close(net);
+}
+
 static void too_little_memory_is_said(void **state)
 {
 	struct weir_options options = {.size = sizeof(options), .memory_bytes = 1 << 20};
@@ -705,6 +720,7 @@ GROUP(library)
 	        cmocka_unit_test(fates_are_told_in_the_order_of_time),
 	        cmocka_unit_test(fates_of_clouds_that_do_not_meet_are_in_order_too),
 	        cmocka_unit_test(too_little_memory_is_said),
+	        cmocka_unit_test(what_is_wrong_is_said_in_words),
 	        cmocka_unit_test(long_frames_without_memory_are_refused),
 	        cmocka_unit_test(a_clone_goes_on_as_the_first_would),
 	        cmocka_unit_test(a_damaged_state_is_refused),

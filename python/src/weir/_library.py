@@ -8,21 +8,15 @@ import functools
 import os
 import pathlib
 from ctypes import POINTER, Structure
-from ctypes import c_char_p as text
-from ctypes import c_int as int_
-from ctypes import c_int64 as i64
-from ctypes import c_uint8 as u8
-from ctypes import c_uint16 as u16
-from ctypes import c_uint32 as u32
-from ctypes import c_uint64 as u64
-from ctypes import c_void_p as address
 
 from .errors import NotInstalled
 
+text, address, int_, i64 = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int64
+u8, u16, u32, u64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
+
 NAME = "libweir.so.0"
 NEVER = (1 << 63) - 1
-BATCH_MAX = 256
-IPV4, IPV6 = 4, 6
+BATCH_MAX, IPV4, IPV6 = 256, 4, 6
 DECIDED, ALL = 0x03, 0x7F
 
 
@@ -80,6 +74,7 @@ _FUNCTIONS = {
     "save": (address, address, POINTER(ctypes.c_size_t), POINTER(Error)),
     "load": (address, text, ctypes.c_size_t, POINTER(Options), POINTER(Error)),
     "free": (None, address),
+    "words": (text, int_),
 }
 
 

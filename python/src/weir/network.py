@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A network inside this process, in virtual time (docs/bindings.md).
-
-The program puts frames or datagrams in, each with its instant, and takes out what leaves, each with
-its instant. The same calls give the same bytes at the same nanoseconds. Instants do not decrease.
-Nothing here needs the program weir, its rights or a thread: it is the library libweir.
-"""
+"""A network inside this process, in virtual time: the library libweir (docs/bindings.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +12,6 @@ import socket
 import struct
 import weakref
 from collections.abc import Callable, Iterable
-from types import TracebackType
 from typing import Any, NamedTuple, NoReturn
 
 from . import _library, errors, show
@@ -54,9 +48,8 @@ class Datagram(NamedTuple):
 
 
 class Fate(NamedTuple):
-    """What becomes of a packet. `kind` is one of KINDS; "delivered" and "dropped" are decided in
-    advance, when a packet's departure is fixed. `packet` is its number at `port`, from 1; 0: the
-    network has made it. `detail` is that of weir.Fate. `data` is the beginning of the frame."""
+    """What becomes of a packet. `kind` is one of KINDS; the first two are decided in advance.
+    `packet` is its number at `port`, from 1; 0: the network made it. `data` is its beginning."""
 
     t_ns: int
     kind: str
@@ -77,10 +70,9 @@ class Fate(NamedTuple):
 
 @functools.lru_cache(4096)
 def _address(text: str, port: int) -> _library.Address:
-    family = socket.AF_INET6 if ":" in text else socket.AF_INET
-    raw = socket.inet_pton(family, text)
-    return _library.Address(_library.IPV6 if ":" in text else _library.IPV4, port,
-                            (ctypes.c_uint8 * 16)(*raw))
+    family, kind = ((_library.IPV6, socket.AF_INET6) if ":" in text
+                    else (_library.IPV4, socket.AF_INET))
+    return _library.Address(family, port, (ctypes.c_uint8 * 16)(*socket.inet_pton(kind, text)))
 
 
 @functools.lru_cache(4096)
@@ -115,8 +107,7 @@ class Network:
                otherwise: type[errors.WeirError] = errors.WeirError) -> Network:
         if handle is None:
             raise _wrong(error, otherwise)
-        self._lib = _library.library()
-        self._handle = handle
+        self._lib, self._handle = _library.library(), handle
         self._finalizer = weakref.finalize(self, self._lib.weir_close, handle)
         self.ports: tuple[str, ...] = tuple(
             self._lib.weir_port_name(handle, n).decode()
@@ -141,33 +132,23 @@ class Network:
     def __enter__(self) -> Network:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # -- frames and datagrams --
 
     def _port(self, name: str) -> int:
-        try:
-            return self._index[name]
-        except KeyError:
-            raise ValueError(f"there is no port `{name}`; there are {', '.join(self.ports)}"
-                             ) from None
+        if name not in self._index:
+            raise ValueError(f"there is no port `{name}`; there are {', '.join(self.ports)}")
+        return self._index[name]
 
-    def _fail(self, code: int, t_ns: int, what: str = "") -> NoReturn:
-        wrong = -code
-        if wrong == errno.ENOMEM:
-            raise errors.NoMemory({"code": "no-memory",
-                                   "message": "there is no memory for the frames of the network"})
-        raise ValueError({
-            errno.ETIME: f"the instant {t_ns} ns is before {self.now_ns} ns, which the network has "
-                         "reached",
-            errno.ERANGE: f"{t_ns} is no instant; instants are from 0 to 2^63 - 2 ns",
-            errno.EMSGSIZE: f"{what} has a size that the network does not carry",
-            errno.EAFNOSUPPORT: "source and target are of different families",
-        }.get(wrong, f"{what}: {os.strerror(wrong)}"))
+    def _fail(self, code: int, t_ns: int, what: str) -> NoReturn:
+        words = self._lib.weir_words(code).decode()
+        if code == -errno.ENOMEM:
+            raise errors.NoMemory({"code": "no-memory", "message": words})
+        raise ValueError(f"{what} at {t_ns} ns, in a network at {self.now_ns} ns: {words}")
 
-    def _answered(self, code: int, t_ns: int, what: str = "") -> int:
+    def _answered(self, code: int, t_ns: int, what: str = "a call") -> int:
         """Raises what a call, or a callback during the call, has found wrong."""
         if self._raised is not None:
             raised, self._raised = self._raised, None
@@ -197,9 +178,8 @@ class Network:
     def udp_send(self, t_ns: int, port: str, source: tuple[str, int], target: tuple[str, int],
                  payload: bytes, *, ecn: int = 0, dscp: int = 0, ttl: int = 64) -> None:
         """Puts a datagram in, in a frame with headers of Ethernet, IP and UDP."""
-        one = _library.Datagram(t_ns, self._port(port), len(payload),
-                                _pointer(payload), _address(*source), _address(*target), ecn,
-                                dscp, ttl)
+        one = _library.Datagram(t_ns, self._port(port), len(payload), _pointer(payload),
+                                _address(*source), _address(*target), ecn, dscp, ttl)
         self._answered(self._lib.weir_udp_send(self._net, one, 1), t_ns,
                        f"a datagram of {len(payload)} bytes, ecn {ecn}, dscp {dscp}")
 
@@ -219,9 +199,8 @@ class Network:
         found: list[Frame] = []
         while n := self._answered(self._lib.weir_receive(self._net, until_ns, self._frames,
                                                          _library.BATCH_MAX), until_ns):
-            for f in self._frames[:n]:
-                found.append(Frame(f.t_ns, self.ports[f.port], ctypes.string_at(f.data, f.bytes),
-                                   f.wire_bytes))
+            found += [Frame(f.t_ns, self.ports[f.port], ctypes.string_at(f.data, f.bytes),
+                            f.wire_bytes) for f in self._frames[:n]]
         return found
 
     def udp_receive(self, until_ns: int) -> list[Datagram]:
@@ -248,8 +227,7 @@ class Network:
     def change(self, t_ns: int, *lines: str) -> None:
         """Changes the network at an instant: lines as of `weir ctl`, such as
         `cloud down rate 2mbit`. All take effect or none."""
-        error = _library.Error()
-        text = "\n".join(lines)
+        error, text = _library.Error(), "\n".join(lines)
         code = self._lib.weir_change(self._net, t_ns, text.encode(), error)
         if code == -errno.EINVAL:
             words = {"message": error.text.decode(), "line": error.line, "column": error.column}
@@ -261,7 +239,7 @@ class Network:
         """Returns what has happened by now: the report of `weir replay`."""
         text = self._lib.weir_report(self._net)
         if text is None:
-            self._fail(-errno.ENOMEM, 0)
+            self._fail(-errno.ENOMEM, 0, "")
         try:
             return show.made(show.Report, json.loads(ctypes.string_at(text)))
         finally:
@@ -286,8 +264,7 @@ class Network:
                     self._raised = error
 
         kept = _library.OnFate(0) if callback is None else _library.OnFate(called)
-        self._lib.weir_on_fate(self._net, kept, None,
-                               _library.ALL if every else _library.DECIDED)
+        self._lib.weir_on_fate(self._net, kept, None, _library.ALL if every else _library.DECIDED)
         self._called = kept
 
     def _fate(self, f: _library.Fate) -> Fate:

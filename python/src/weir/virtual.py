@@ -1,17 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""asyncio in the virtual time of a network: hours pass in seconds, the same way each time.
+"""asyncio in the virtual time of a network (docs/bindings.md): run() and Loop.
 
-    async def main():
-        await serve("a", 4433, configuration=server)          # aioquic, unchanged
-        async with connect("a", 4433, configuration=client) as connection:
-            await connection.ping()
-
-    weir.virtual.run(main(), weir.Network("geo-satellite"))
-
-Each port of the network is a host with addresses of its own, and its name. What is sent to an
-address crosses the network from the port of the sender to wherever the scenario leads it. Time
-stands still while code runs; then it jumps to the next timer, or to the next packet that leaves the
-network, whichever is first. At the same instant packets come before timers. Time begins at 0.
+Each port of the network is a host. Time stands still while code runs; then it jumps to the next
+timer, or to the next packet that leaves the network, whichever is first.
 """
 
 from __future__ import annotations
@@ -50,11 +41,9 @@ _here: contextvars.ContextVar[str | None] = contextvars.ContextVar("weir host", 
 
 def run(main: Coroutine[Any, Any, T], network: Network, *, hosts: Hosts | None = None,
         random_seed: int | None = None, debug: bool | None = None) -> T:
-    """Runs a coroutine as asyncio.run() does, in the time of the network.
-
-    `hosts` are the addresses and names of each port: `{"a": ["192.0.2.1", "server.example"]}`. A
-    port without any has those of `weir exec`: 198.18.0.1 and 2001:2::1 the first, 198.18.0.2 and
-    2001:2::2 the second. With `random_seed` the same is drawn each time: see randomness()."""
+    """Runs a coroutine as asyncio.run() does, in the time of the network. `hosts` are the addresses
+    and names of each port, `{"a": ["192.0.2.1", "server.example"]}`; without any they are those of
+    `weir exec`. With `random_seed` the same is drawn each time: see randomness()."""
     seeded = contextlib.nullcontext() if random_seed is None else randomness(random_seed)
     with seeded, asyncio.Runner(debug=debug, loop_factory=lambda: Loop(network, hosts)) as runner:
         return runner.run(main)
@@ -105,13 +94,9 @@ class Endpoint(asyncio.DatagramTransport):
                  peer: Pair | None, wide: bool, sock: socket.socket | None) -> None:
         super().__init__({"sockname": _shown(*local, wide), "socket": sock,
                           "peername": _shown(*peer, wide) if peer else None})
-        self._loop = loop
-        self._protocol = protocol
-        self._addresses = addresses
-        self._port = local[1]
-        self._peer = peer
+        self._loop, self._protocol, self._closing = loop, protocol, False
+        self._addresses, self._port, self._peer = addresses, local[1], peer
         self._wide = wide  # addresses are those of AF_INET6
-        self._closing = False
         for address in addresses:
             loop._bound[address, self._port] = self
 
@@ -144,8 +129,7 @@ class Endpoint(asyncio.DatagramTransport):
         if addr is None and self._peer is None:
             raise ValueError("this endpoint has no remote_addr, so sendto() needs an address")
         try:
-            target = self._peer if addr is None else (_plain(addr[0]), addr[1])
-            assert target is not None
+            target: Any = self._peer if addr is None else (_plain(addr[0]), addr[1])
             if self._peer not in (None, target):
                 raise ValueError(f"this endpoint sends to {self._peer} alone, not to {target}")
             self._loop._send(self, target, bytes(data))
@@ -158,10 +142,8 @@ class Endpoint(asyncio.DatagramTransport):
 
 
 class Loop(asyncio.BaseEventLoop):
-    """An event loop on the clock of a network. run() makes one.
-
-    `undelivered` counts the datagrams that have reached a host where nobody waits for them, by
-    address and port."""
+    """An event loop on the clock of a network. run() makes one. `undelivered` counts the datagrams
+    that have reached a host where nobody waits for them, by address and port."""
 
     _scheduled: list[asyncio.TimerHandle]
 
@@ -169,15 +151,14 @@ class Loop(asyncio.BaseEventLoop):
         super().__init__()
         self.network = network
         self.undelivered: collections.Counter[Pair] = collections.Counter()
-        self._now_ns = 0
-        self._turns = 0
+        self._now_ns = self._turns = 0
         # BaseEventLoop asks its selector what to do next, with the time to the next timer.
         self._selector = self
         self._bound: dict[Pair, Endpoint] = {}
         self._names: dict[str, list[str]] = {}
         self._host_of: dict[str, str] = {}
         for port in hosts or ():
-            self._known(port)
+            network._port(port)
         for n, port in enumerate(network.ports, 1):
             self._add_host(port, (hosts or {}).get(port, ()),
                            [str(ipaddress.ip_address(first) + n)
@@ -196,11 +177,6 @@ class Loop(asyncio.BaseEventLoop):
                 raise ValueError(f"two hosts have the name `{name}`")
             self._names[name] = addresses
 
-    def _known(self, port: str) -> None:
-        if port not in self.network.ports:
-            raise ValueError(f"the network has no port `{port}`; it has "
-                             + ", ".join(self.network.ports))
-
     # -- time --
 
     def time(self) -> float:
@@ -213,9 +189,8 @@ class Loop(asyncio.BaseEventLoop):
             self._pass(None if timeout is None else self._scheduled[0].when())
         self._turns = self._turns + 1 if self._now_ns == begun_ns else 0
         if self._turns > TURNS_MAX:
-            raise Deadlock(f"time stands still at {self.time()} s: {TURNS_MAX} rounds of the loop; "
-                           "does something wait for time to pass in a loop of sleep(0)?"
-                           + self._waiting())
+            raise Deadlock(f"time stands still at {self.time()} s, for {TURNS_MAX} rounds; is "
+                           "there a loop of sleep(0) that waits for it?" + self._waiting())
         # A timer is due if it is less than time() and this; so none is due before its time.
         self._clock_resolution = math.ulp(self.time())
         return []
@@ -228,11 +203,12 @@ class Loop(asyncio.BaseEventLoop):
             until_ns += until_ns / 1e9 < timer
         while until_ns is None or self._now_ns < until_ns:
             next_ns, jumps = self.network.next_ns(), jumps + 1
-            if until_ns is None and (next_ns is None or jumps > JUMPS_MAX):
+            if next_ns is None or (until_ns is not None and until_ns < next_ns):
+                next_ns = until_ns
+            if next_ns is None or (until_ns is None and jumps > JUMPS_MAX):
                 raise Deadlock(f"nothing will happen after {begun_ns / 1e9} s: no timer is set, "
                                f"and no packet is on its way{self._waiting()}")
-            self._now_ns = max(self._now_ns, min(
-                at for at in (next_ns, until_ns) if at is not None))
+            self._now_ns = max(self._now_ns, next_ns)
             # All of them: none is left for later.
             if any([self._arrive(datagram) for datagram in self.network.udp_receive(self._now_ns)]):
                 return
@@ -244,19 +220,15 @@ class Loop(asyncio.BaseEventLoop):
         """Nobody sleeps who would have to be woken."""
 
     def _waiting(self) -> str:
-        places = []
-        for task in asyncio.all_tasks(self):
-            for frame in task.get_stack(limit=1):
-                places.append(f"\n  {task.get_name()} waits in {frame.f_code.co_filename}:"
-                              f"{frame.f_lineno}")
-        return "".join(sorted(places))
+        return "".join(sorted(
+            f"\n  {task.get_name()} waits in {frame.f_code.co_filename}:{frame.f_lineno}"
+            for task in asyncio.all_tasks(self) for frame in task.get_stack(limit=1)))
 
     # -- datagrams --
 
     def _send(self, endpoint: Endpoint, target: Pair, payload: bytes) -> None:
         if len(payload) > PAYLOAD_MAX:
-            raise OSError(errno.EMSGSIZE, f"a datagram has at most {PAYLOAD_MAX} bytes, and not "
-                                          f"{len(payload)}")
+            raise OSError(errno.EMSGSIZE, f"{len(payload)} bytes; {PAYLOAD_MAX} are possible")
         source = (self._source(endpoint._addresses, target[0]), endpoint._port)
         if self._host_of[source[0]] == self._host_of[target[0]]:
             self._deliver(source, target, payload)
@@ -266,8 +238,7 @@ class Loop(asyncio.BaseEventLoop):
     def _host(self, address: str, wrong: int) -> str:
         """Returns the port whose host has an address."""
         if address not in self._host_of:
-            raise OSError(wrong, f"no host of this network has the address {address}; there are "
-                                 f"{', '.join(self._host_of)}")
+            raise OSError(wrong, f"no host has {address}; there are {', '.join(self._host_of)}")
         return self._host_of[address]
 
     def _source(self, addresses: list[str], target: str) -> str:
@@ -278,25 +249,22 @@ class Loop(asyncio.BaseEventLoop):
         if not fit:
             raise OSError(errno.ENETUNREACH, f"{target} is of another family than this endpoint")
         if len({self._host_of[a] for a in fit}) > 1:
-            raise OSError(errno.EADDRNOTAVAIL, "this endpoint is at no host; bind it to an "
-                          f'address, or make it in `with weir.virtual.host("{self._host_of[fit[0]]}'
-                          '"):`')
+            raise OSError(errno.EADDRNOTAVAIL, "this endpoint is at no host; bind it, or make it "
+                          f'in `with weir.virtual.host("{self._host_of[fit[0]]}"):`')
         return fit[0]
 
     def _arrive(self, datagram: Datagram) -> bool:
         """Hands a datagram to the endpoint for which it is; there may be none."""
-        if self._host_of.get(datagram.target[0]) == datagram.port:
-            return self._deliver(datagram.source, datagram.target, datagram.payload)
-        self.undelivered[datagram.target] += 1
-        return False
+        there = self._host_of.get(datagram.target[0]) == datagram.port
+        return self._deliver(datagram.source, datagram.target, datagram.payload, there)
 
-    def _deliver(self, source: Pair, target: Pair, payload: bytes) -> bool:
-        endpoint = self._bound.get(target)
+    def _deliver(self, source: Pair, target: Pair, payload: bytes, there: bool = True) -> bool:
+        endpoint = self._bound.get(target) if there else None
         if endpoint is None:
             self.undelivered[target] += 1
-            return False
-        self.call_soon(endpoint._take, source, payload)
-        return True
+        else:
+            self.call_soon(endpoint._take, source, payload)
+        return endpoint is not None
 
     async def create_datagram_endpoint(
             self, protocol_factory: Callable[[], Any], local_addr: Any = None,
@@ -318,8 +286,7 @@ class Loop(asyncio.BaseEventLoop):
         if remote:
             local = [a for a in local if (":" in a[0]) == (":" in remote[0][0])]
         if not local or (remote_addr and not remote):
-            raise OSError(errno.EADDRNOTAVAIL, f"{local_addr or remote_addr}: no address of this "
-                                               "family")
+            raise OSError(errno.EADDRNOTAVAIL, f"{local_addr or remote_addr}: not of this family")
         address, port = local[0]
         wide = family == socket.AF_INET6 or (family == 0 and ":" in address)
         addresses = self._addresses(address, both and wide)
@@ -338,7 +305,7 @@ class Loop(asyncio.BaseEventLoop):
             self._host(address, errno.EADDRNOTAVAIL)
             return [address]
         if (here := _here.get()) is not None:
-            self._known(here)
+            self.network._port(here)
         return [a for a, at in self._host_of.items()
                 if here in (None, at) and (both or (":" in a) == (":" in address))]
 
@@ -364,8 +331,8 @@ class Loop(asyncio.BaseEventLoop):
         elif text in self._names:
             found = self._names[text]
         else:
-            raise socket.gaierror(socket.EAI_NONAME, f"no host of this network is called `{text}`; "
-                                                     f"there are {', '.join(self._names)}")
+            raise socket.gaierror(socket.EAI_NONAME, f"no host is called `{text}`; there are "
+                                  + ", ".join(self._names))
         return [(a, int(port or 0)) for a in found
                 if family in (0, socket.AF_INET6 if ":" in a else socket.AF_INET)]
 
@@ -399,21 +366,19 @@ def _plain(text: str) -> str:
     return str(getattr(address, "ipv4_mapped", None) or address)
 
 
-def _refusing(name: str, why: str) -> Callable[..., NoReturn]:
+def _refuse(name: str, why: str) -> None:
     def refuse(*_arguments: Any, **_keywords: Any) -> NoReturn:
         raise NotVirtual(f"{name}: {why}")
-    return refuse
+    setattr(Loop, name, staticmethod(refuse))
 
 
-_WHY = {
+for _why, _names in {
     "a thread or a process runs in real time, and here time is virtual; call the function "
     "directly, or mock it": ("run_in_executor", "subprocess_exec", "subprocess_shell"),
     "a network in virtual time carries datagrams alone: create_datagram_endpoint()":
         ("create_connection", "create_server", "create_unix_connection", "create_unix_server",
-         "connect_accepted_socket", "sock_connect", "sock_accept", "sock_recv", "sock_recv_into",
-         "sock_recvfrom", "sock_sendall", "sock_sendto", "connect_read_pipe", "connect_write_pipe",
-         "add_reader", "add_writer"),
-}
-for _why, _names in _WHY.items():
+         "connect_accepted_socket", "connect_read_pipe", "connect_write_pipe", "add_reader",
+         "add_writer", *(name for name in dir(asyncio.BaseEventLoop) if name[:5] == "sock_")),
+}.items():
     for _name in _names:
-        setattr(Loop, _name, staticmethod(_refusing(_name, _why)))
+        _refuse(_name, _why)

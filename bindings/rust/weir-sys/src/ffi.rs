@@ -7,76 +7,24 @@ pub const BATCH: usize = 256;
 
 pub type Net = c_void; // opaque
 
-#[repr(C)]
-pub struct Options {
-    pub size: usize,
-    pub seed: u64,
-    pub has_seed: c_int,
-    pub base: *const c_char,
-    pub memory_bytes: u64,
-    pub begin_ns: i64,
+macro_rules! structs {
+    ($($name:ident { $($field:ident: $of:ty),* })*) => {
+        $(#[repr(C)] pub struct $name { $(pub $field: $of),* })*
+    };
 }
 
-#[repr(C)]
-pub struct Error {
-    pub code: c_int,
-    pub line: u32,
-    pub column: u32,
-    pub text: [c_char; 1012],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Frame {
-    pub t_ns: i64,
-    pub port: u32,
-    pub bytes: u32,
-    pub wire_bytes: u32,
-    pub reserved: u32,
-    pub data: *const c_void,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Address {
-    pub family: u16,
-    pub port: u16,
-    pub bytes: [u8; 16],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Datagram {
-    pub t_ns: i64,
-    pub port: u32,
-    pub bytes: u32,
-    pub payload: *const c_void,
-    pub from: Address,
-    pub to: Address,
-    pub ecn: u8,
-    pub dscp: u8,
-    pub ttl: u8,
-    pub reserved: [u8; 5],
-}
-
-#[repr(C)]
-pub struct Fate {
-    pub t_ns: i64,
-    pub packet: u64,
-    pub port: u32,
-    pub to_port: u32,
-    pub kind: u32,
-    pub flags: u32,
-    pub cloud: *const c_char,
-    pub statement: *const c_char,
-    pub reason: *const c_char,
-    pub reason_kind: *const c_char,
-    pub arrived_ns: i64,
-    pub leaves_ns: i64,
-    pub queue_bytes: u64,
-    pub wire_bytes: u32,
-    pub bytes: u32,
-    pub data: *const c_void,
+structs! {
+    Options { size: usize, seed: u64, has_seed: c_int, base: *const c_char, memory_bytes: u64,
+              begin_ns: i64 }
+    Error { code: c_int, line: u32, column: u32, text: [c_char; 1012] }
+    Frame { t_ns: i64, port: u32, bytes: u32, wire_bytes: u32, reserved: u32, data: *const c_void }
+    Address { family: u16, port: u16, bytes: [u8; 16] }
+    Datagram { t_ns: i64, port: u32, bytes: u32, payload: *const c_void, from: Address, to: Address,
+               ecn: u8, dscp: u8, ttl: u8, reserved: [u8; 5] }
+    Fate { t_ns: i64, packet: u64, port: u32, to_port: u32, kind: u32, flags: u32,
+           cloud: *const c_char, statement: *const c_char, reason: *const c_char,
+           reason_kind: *const c_char, arrived_ns: i64, leaves_ns: i64, queue_bytes: u64,
+           wire_bytes: u32, bytes: u32, data: *const c_void }
 }
 
 pub type OnFate = extern "C" fn(argument: *mut c_void, fate: *const Fate);
@@ -101,4 +49,5 @@ extern "C" {
     pub fn weir_save(net: *mut Net, bytes: *mut usize, error: *mut Error) -> *mut c_void;
     pub fn weir_load(s: *const c_void, n: usize, o: *const Options, e: *mut Error) -> *mut Net;
     pub fn weir_free(memory: *mut c_void);
+    pub fn weir_words(code: c_int) -> *const c_char;
 }

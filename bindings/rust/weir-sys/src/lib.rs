@@ -11,7 +11,7 @@ use std::{fmt, mem, ptr, slice};
 
 /// Why a call failed. `line` and `column` count from 1 in the text that was given; 0: no place in
 /// it is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Error {
     /// As of errno: 22 (EINVAL), 12 (ENOMEM), 62 (ETIME), ...
     pub code: i32,
@@ -20,10 +20,8 @@ pub struct Error {
     pub text: String,
 }
 
-impl Error {
-    fn new(code: i32, text: impl Into<String>) -> Self {
-        Self { code, line: 0, column: 0, text: text.into() }
-    }
+fn wrong(code: i32, text: impl Into<String>) -> Error {
+    Error { code, text: text.into(), ..Error::default() }
 }
 
 impl fmt::Display for Error {
@@ -49,19 +47,14 @@ pub struct Options {
 }
 
 impl Options {
-    fn base(&self) -> Result<CString, Error> {
-        c_string(self.folder.as_ref().map_or(&b""[..], |f| f.as_os_str().as_encoded_bytes()))
-    }
-
-    fn raw(&self, base: &CStr) -> ffi::Options {
-        ffi::Options {
-            size: mem::size_of::<ffi::Options>(),
-            seed: self.seed.unwrap_or(0),
-            has_seed: self.seed.is_some().into(),
-            base: base.as_ptr(),
-            memory_bytes: self.memory_bytes,
-            begin_ns: 0,
-        }
+    /// Returns them for C, and the folder, which has to outlive them.
+    fn raw(&self) -> Result<(ffi::Options, CString), Error> {
+        let folder = self.folder.as_ref().map_or(&b""[..], |f| f.as_os_str().as_encoded_bytes());
+        let (base, size) = (c_string(folder)?, mem::size_of::<ffi::Options>());
+        let (seed, has_seed) = (self.seed.unwrap_or(0), self.seed.is_some().into());
+        let (memory_bytes, begin_ns) = (self.memory_bytes, 0);
+        let base_ptr = base.as_ptr();
+        Ok((ffi::Options { size, seed, has_seed, base: base_ptr, memory_bytes, begin_ns }, base))
     }
 }
 
@@ -131,16 +124,16 @@ impl Drop for Network {
 impl Network {
     /// Makes a network from the text of a scenario: ports, clouds and their statements.
     pub fn open(scenario: &str, options: &Options) -> Result<Self, Error> {
-        let (text, base, mut error) = (c_string(scenario)?, options.base()?, no_error());
+        let (text, (raw, _folder), mut error) = (c_string(scenario)?, options.raw()?, no_error());
         // SAFETY: all pointers are valid during the call.
-        Self::of(unsafe { ffi::weir_open(text.as_ptr(), &options.raw(&base), &mut error) }, &error)
+        Self::of(unsafe { ffi::weir_open(text.as_ptr(), &raw, &mut error) }, &error)
     }
 
     /// Makes a network from a file, which may name others beside it.
     pub fn open_file(path: impl AsRef<Path>, options: &Options) -> Result<Self, Error> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|wrong| {
-            Error::new(wrong.raw_os_error().unwrap_or(22), format!("{}: {wrong}", path.display()))
+        let text = std::fs::read_to_string(path).map_err(|e| {
+            wrong(e.raw_os_error().unwrap_or(22), format!("{}: {e}", path.display()))
         })?;
         let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = options.folder.clone().or_else(|| beside.map(Path::to_owned));
@@ -166,7 +159,7 @@ impl Network {
     fn port(&self, name: &str) -> Result<u32, Error> {
         (0..).zip(&self.ports).find(|(_, known)| *known == name).map(|(n, _)| n).ok_or_else(|| {
             let known = self.ports.join(", ");
-            Error::new(2, format!("there is no port `{name}`; there are {known}"))
+            wrong(2, format!("there is no port `{name}`; there are {known}"))
         })
     }
 
@@ -187,18 +180,10 @@ impl Network {
         payload: &[u8],
         ecn: u8,
     ) -> Result<(), Error> {
-        let raw = ffi::Datagram {
-            t_ns: ns(t),
-            port: self.port(port)?,
-            bytes: size(payload),
-            payload: payload.as_ptr().cast(),
-            from: raw_address(from),
-            to: raw_address(to),
-            ecn,
-            dscp: 0,
-            ttl: 0,
-            reserved: [0; 5],
-        };
+        let (t_ns, port, from, to) = (ns(t), self.port(port)?, raw_address(from), raw_address(to));
+        let (payload, bytes) = (payload.as_ptr().cast(), size(payload));
+        let (dscp, ttl, reserved) = (0, 0, [0; 5]);
+        let raw = ffi::Datagram { t_ns, port, bytes, payload, from, to, ecn, dscp, ttl, reserved };
         // SAFETY: the datagram is valid during the call.
         answered(unsafe { ffi::weir_udp_send(self.net, &raw, 1) }).map(drop)
     }
@@ -332,8 +317,8 @@ impl Network {
 
     /// Makes a network from the bytes of save(), of the same version of weir. The seed is theirs.
     pub fn load(saved: &[u8], options: &Options) -> Result<Self, Error> {
-        let (base, mut error) = (options.base()?, no_error());
-        let (start, raw) = (saved.as_ptr().cast(), options.raw(&base));
+        let ((raw, _folder), mut error) = (options.raw()?, no_error());
+        let start = saved.as_ptr().cast();
         // SAFETY: all pointers are valid during the call.
         Self::of(unsafe { ffi::weir_load(start, saved.len(), &raw, &mut error) }, &error)
     }
@@ -373,16 +358,9 @@ fn answered(code: c_int) -> Result<usize, Error> {
 }
 
 fn error_from(code: c_int) -> Error {
-    let text = match -code {
-        12 => "there is no memory for the frames of the network".into(),
-        22 => "ecn is at most 3".into(),
-        34 => "instants are from 0 to 2^63 - 2 ns".into(),
-        62 => "the network has been beyond this instant".into(),
-        90 => "the network does not carry this size".into(),
-        97 => "the addresses are of different families".into(),
-        other => std::io::Error::from_raw_os_error(other).to_string(),
-    };
-    Error::new(-code, text)
+    // SAFETY: the words are there for ever.
+    let words = unsafe { text_of(ffi::weir_words(code)) };
+    wrong(-code, words.unwrap_or(""))
 }
 
 fn no_error() -> ffi::Error {
@@ -396,8 +374,7 @@ fn error_of(error: &ffi::Error) -> Error {
 }
 
 fn c_string(text: impl Into<Vec<u8>>) -> Result<CString, Error> {
-    CString::new(text)
-        .map_err(|wrong| Error::new(22, format!("byte {} of a text is 0", wrong.nul_position())))
+    CString::new(text).map_err(|e| wrong(22, format!("byte {} of a text is 0", e.nul_position())))
 }
 
 fn raw_address(address: SocketAddr) -> Address {
