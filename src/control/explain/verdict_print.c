@@ -225,7 +225,7 @@ static void print_losses(FILE *out, const struct verdict *verdict, const struct 
 	if (all > verdict->n_losses)
 		fprintf(out, "  lost: %s more\n", count_of(all - verdict->n_losses, "packet").text);
 	if (verdict->needless > 0)
-		fprintf(out, "  %s sent again, although it was not lost\n",
+		fprintf(out, "  sent again without need, as nothing was lost: %s\n",
 		        count_of(verdict->needless, "packet").text);
 	if (verdict->holes > 0)
 		fprintf(out, "  what became of %s is not known\n",
