@@ -137,8 +137,8 @@ void wheel_free(struct wheel *wheel)
 	free(wheel);
 }
 
-/* Returns the instant of the open slot of level 0 for a key, which will be there. What is due before
- * the slot goes to its first instant. */
+/* Returns the instant of the open slot of level 0 that a key goes to. What is due before the slot
+ * goes to its first instant. */
 static struct wheel_instant *instant_of(struct wheel *wheel, simtime due)
 {
 	const uint32_t i = due + WHEEL_INSTANTS < wheel->ready_until ? 0 : due % WHEEL_INSTANTS;

@@ -18,8 +18,9 @@
  * keys: due time and place. When time enters a slot of level 1, its keys are sorted into the sorted
  * slot, by counting the slots of level 0. Level 0 itself takes packets that are inserted after time
  * has entered their slot of level 1, and slots with more keys than the sorted slot has room for:
- * their keys are linked into its slots, as the keys of levels 2 and 3 are into the level below; when
- * time enters a slot of level 0, they are linked into its instants. Each key is touched at most once a level. While packets leave, those that follow are prefetched:
+ * their keys are linked into its slots, as the keys of levels 2 and 3 are into the level below.
+ * When time enters a slot of level 0, they are linked into its instants. Each key is touched at
+ * most once a level, and once more there. While packets leave, those that follow are prefetched:
  * first the keys of the next slot, then their records.
  *
  * The cursor is never ahead of the time that the caller has reached, so a later insertion always
