@@ -20,7 +20,7 @@ WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 learning.need(WEIR, ROOT)
 import numpy  # noqa: E402
 import traffic  # noqa: E402
-from weir.learn import clocks, pairs, path  # noqa: E402
+from weir.learn import pairs, path  # noqa: E402
 
 PACKETS = 100_000
 FEW = 8
@@ -149,9 +149,8 @@ class Case:
             return pairs.read(sent, received).forward
 
     def learn(self):
-        direction = self.direction()
-        settled = clocks.settle(direction, None, "same")
-        return path.learn(direction, settled.drift_error), settled
+        settled, learned = path.learn_ways({"down": self.direction()})
+        return learned["down"], settled
 
 
 def judge(number):

@@ -94,7 +94,7 @@ def strange(number):
     rng = numpy.random.default_rng(7000 + number)
     kind = (policer, radio, route)[number % 3]
     made, word = kind(rng)
-    doubts = path.learn(made).doubts
+    doubts = path.learn_ways({"down": made})[1]["down"].doubts
     return kind.__name__, any(word in doubt for doubt in doubts), doubts
 
 

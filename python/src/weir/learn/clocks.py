@@ -15,12 +15,17 @@ import math
 
 import numpy
 
-from .estimate import Estimate, Floats
+from .estimate import BLOCKS, Estimate, Floats
 from .pairs import NEVER, Direction
 
 BINS = 60
 SKEW_MOST = 1e-3  # a clock that drifts faster is no clock
 FAR_NS = 5e9      # a delay that only a wrong clock has
+SKEW_USUAL = 1e-4
+DRIFT_SURE = 5.0  # standard errors
+STEP_SURE = 8.0   # the logarithm by which a step is more likely than a line
+DRIFT_LEAST_NS = 50.0  # over the whole measurement
+T_BLOCKS = 2.02   # the 97.5 % quantile of Student's t of BLOCKS - 2
 
 
 @dataclasses.dataclass
@@ -31,11 +36,7 @@ class Clocks:
     steps: list[tuple[float, float]]  # seconds after the beginning, nanoseconds
     sure: bool
     notes: list[str]
-
-    @property
-    def drift_error(self) -> float:
-        """How uncertain the drift is that was removed, as a share of time."""
-        return 0.0 if self.skew is None else (self.skew.high - self.skew.low) / 2e6
+    drift_error: float = 0.0  # the half width of the interval of the drift, as a share of time
 
 
 def _bins(direction: Direction, begin: int, bins: int) -> tuple[Floats, Floats]:
@@ -129,10 +130,13 @@ def _correct(forward: Direction | None, back: Direction | None, begin: int, slop
 
 
 def settle(forward: Direction | None, back: Direction | None, word: str = "guess") -> Clocks:
-    """Corrects the second clock in place. `word` is that of --clocks."""
+    """Corrects the second clock in place. `word` is that of --clocks; if it is `same`, there is one
+    clock."""
     both = [d for d in (forward, back) if d is not None]
     begin = min(int(d.sent_ns[0]) for d in both)
     found = Clocks(None, [], True, [])
+    if word == "same":
+        return found
     if forward is not None and back is not None:
         _set_clock(forward, back, begin, found)
     _remove_drift(forward, back, begin, found)
@@ -162,6 +166,7 @@ def _set_clock(forward: Direction, back: Direction, begin: int, found: Clocks) -
 
 def _remove_drift(forward: Direction | None, back: Direction | None, begin: int,
                   found: Clocks) -> None:
+    """Removes a drift that shows in the measured delays, with the queue in them."""
     slopes = []
     for direction, sign in ((forward, 1.0), (back, -1.0)):
         if direction is not None:
@@ -180,13 +185,82 @@ def _remove_drift(forward: Direction | None, back: Direction | None, begin: int,
             slopes[0][1] + slopes[1][1]):
         return
     slope = sum(s for s, _ in slopes) / len(slopes)
-    error = max(e for _, e in slopes)
+    _set_drift(forward, back, begin, slope, max(e for _, e in slopes), found)
+
+
+def _set_drift(forward: Direction | None, back: Direction | None, begin: int, slope: float,
+               error: float, found: Clocks, shown: bool = True) -> None:
+    """Removes a drift, on top of one that has been removed. `error` is that of their sum."""
     # Stamps of the second clock run 1 + slope times as fast.
     _correct(forward, back, begin, slope / (1 + slope))
-    found.skew = Estimate("skew", slope * 1e6, (slope - error) * 1e6, (slope + error) * 1e6, "ppm",
-                          "lower convex hull of the delays")
-    found.notes.append(f"the second clock runs {abs(slope) * 1e6:.3g} ppm too "
-                       f"{'fast' if slope > 0 else 'slow'}: removed")
+    found.drift_error = error
+    if not shown:
+        return
+    total = slope + (found.skew.value / 1e6 if found.skew is not None else 0.0)
+    found.skew = Estimate("skew", total * 1e6, (total - error) * 1e6, (total + error) * 1e6, "ppm",
+                          "the slope of the delays")
+    found.notes = [note for note in found.notes if " ppm too " not in note]
+    found.notes.append(f"the second clock runs {abs(total) * 1e6:.3g} ppm too "
+                       f"{'fast' if total > 0 else 'slow'}: removed")
+
+
+@dataclasses.dataclass
+class Rest:
+    """The delays of one direction without the queue, and when each packet has left that. `per_rate`
+    is the error that the rate of the queue brings into their slope."""
+
+    at_ns: Floats
+    rest_ns: Floats
+    forward: bool
+    per_rate: float = 0.0
+
+
+def slope_of(at_ns: Floats, rest_ns: Floats) -> tuple[float, float] | None:
+    """Returns the slope of delays without the queue, and its standard error; None if a step
+    explains them better than a line. The line is that of least squares through the medians of
+    parts, which are long enough to be independent."""
+    if len(rest_ns) < 20 * BLOCKS:
+        return None
+    parts = numpy.array_split(numpy.arange(len(rest_ns)), BLOCKS)
+    y = numpy.array([float(numpy.median(rest_ns[part])) for part in parts])
+    x = numpy.array([float(at_ns[part].mean()) for part in parts])
+    x -= x.mean()
+    slope = float((x * y).sum() / (x * x).sum())
+    left = float(((y - y.mean() - slope * x) ** 2).sum()) + BLOCKS
+    step = BLOCKS + min(float(y[:i].var() * i + y[i:].var() * (BLOCKS - i))
+                        for i in range(2, BLOCKS - 1))
+    if BLOCKS / 2 * math.log(left / step) > STEP_SURE:
+        return None
+    return slope, math.sqrt(left / (BLOCKS - 2) / float((x * x).sum()))
+
+
+def remove_rest_drift(forward: Direction | None, back: Direction | None, rests: list[Rest],
+                      found: Clocks) -> bool:
+    """Removes the drift that is left in the delays without the queue, and returns whether it is
+    beyond doubt. One that is not is removed, too, as far as it is likely: clocks drift by up to
+    100 ppm, so that it counts as drawn from a normal distribution of this deviation (the mean of
+    its posterior). So intervals of the delay have what a drift that does not show may change."""
+    slopes = []
+    for rest in rests:
+        known = slope_of(rest.at_ns, rest.rest_ns)
+        if known is None:
+            return False
+        slopes.append((known[0] if rest.forward else -known[0],
+                       math.hypot(known[1], rest.per_rate)))
+    weights = numpy.array([error ** -2 for _, error in slopes])
+    slope = float((weights * [s for s, _ in slopes]).sum() / weights.sum())
+    error = float(weights.sum() ** -0.5)
+    span = max(float(rest.at_ns.max() - rest.at_ns.min()) for rest in rests)
+    if max(abs(s - slope) / e for s, e in slopes) > DRIFT_SURE or abs(slope) > SKEW_MOST:
+        return False
+    sure = abs(slope) > DRIFT_SURE * error and abs(slope) * span > DRIFT_LEAST_NS
+    shown = sure or found.skew is not None
+    if not shown:
+        slope *= SKEW_USUAL ** 2 / (SKEW_USUAL ** 2 + error ** 2)
+        error *= SKEW_USUAL / math.hypot(SKEW_USUAL, error)
+    begin = min(int(d.sent_ns[0]) for d in (forward, back) if d is not None)
+    _set_drift(forward, back, begin, slope, T_BLOCKS * error, found, shown)
+    return sure
 
 
 def _least(direction: Direction) -> float:
@@ -199,10 +273,9 @@ def _place(forward: Direction | None, back: Direction | None, begin: int, word: 
     """Decides about the constant difference of clocks."""
     least = [_least(d) for d in (forward, back) if d is not None]
     wrong = any(x < 0 or x > FAR_NS for x in least)
-    if word == "same" or (word == "guess" and not wrong):
-        if word == "guess":
-            found.notes.append("the clocks of both captures count as equal, because nothing in "
-                               "them says otherwise; if they are not, give `--clocks apart`")
+    if word == "guess" and not wrong:
+        found.notes.append("the clocks of both captures count as equal, because nothing in them "
+                           "says otherwise; if they are not, give `--clocks apart`")
         return
     found.sure = False
     if forward is not None and back is not None:

@@ -54,9 +54,7 @@ def _captures(options: argparse.Namespace) -> int:
     if not there:
         raise pairs.NothingToLearn("no packet goes from the first capture to the second one; "
                                    "exchange --sent and --received")
-    settled = clocks.settle(there.get("down"), there.get("up"), options.clocks)
-    learned = {name: path.learn(way, settled.drift_error) for name, way in there.items()
-               if len(way.sent_ns) >= 100}
+    settled, learned = path.learn_ways(there, options.clocks)
     if not learned:
         raise pairs.NothingToLearn("each direction has fewer than 100 packets")
     first = min(int(way.sent_ns[0]) for way in there.values())

@@ -3,89 +3,127 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Callable
 
 import numpy
 
-from .estimate import Bools, Floats
+from .estimate import Z, Bools, Floats, Ints
 from .link import Arrivals, departures
 from .pairs import Direction
 from .rate import LEAST_HALF
 
 TURNS = 4
+GRID = 25
+CLOUD = 60
+LENGTHS_MOST = 1 << 17  # that are told apart
+DRIFT = 1e-5  # of a clock, that may be left
 SURE = 1e-9  # the chance at which losses count as those of a full queue
 
 
-def by_edge(direction: Direction, a: Arrivals, theta: Floats, half: Floats
-             ) -> tuple[Floats, Floats]:
+@dataclasses.dataclass
+class Edge:
+    """Where a queue seems to be full: `score` says by how much that is more likely than a loss
+    rate that does not depend on the queue, as a logarithm; 0: it is not. `length` is in `unit`."""
+
+    score: float
+    unit: str
+    length: float
+
+
+class Filled:
+    """What waits when each packet is sent, if the link has some rate and bucket."""
+
+    def __init__(self, direction: Direction, a: Arrivals) -> None:
+        self.a, self.lost, self.size = a, direction.lost, direction.size
+        self.sent = (direction.sent_ns - direction.sent_ns[0]).astype(float)
+        self.ahead = numpy.searchsorted(a.index + a.copy * 0.5, numpy.arange(len(self.sent)))
+        self.summed = numpy.concatenate([[0.0], numpy.cumsum(a.size)])
+
+    def waiting(self, theta: Floats) -> dict[str, Ints]:
+        """Returns how much waits when each packet is sent, with its own: bytes, and packets.
+        `theta` has the logarithms of the rate, and of the depth of a token bucket."""
+        rate, burst = math.exp(theta[0]), math.exp(theta[1]) if len(theta) > 1 else 0.0
+        gone = departures(self.a.at_ns, self.a.size, rate, burst)
+        if not burst:  # a leaky bucket has taken a packet when it begins to send it
+            gone = gone - self.a.size * 8e9 / rate
+        served = numpy.minimum(numpy.searchsorted(gone, self.sent + 0.5, side="right"), self.ahead)
+        filled = self.summed[self.ahead] - self.summed[served]
+        return {"B": filled.astype(numpy.int64) + self.size, "pkt": self.ahead - served + 1}
+
+    def edge(self, waiting: dict[str, Ints]) -> Edge:
+        """Returns the length from which on packets are lost, in the unit that explains more."""
+        best = Edge(0.0, "", 0.0)
+        for unit, here in waiting.items():
+            wide = int(here.max()) // LENGTHS_MOST + 1
+            lengths = here // wide
+            sent = numpy.bincount(lengths)
+            lost = numpy.bincount(lengths[self.lost], minlength=len(sent))
+            there = numpy.flatnonzero(sent)
+            of = numpy.cumsum(sent[there][::-1])[::-1].astype(float)
+            hits = numpy.cumsum(lost[there][::-1])[::-1].astype(float)
+            score, at = _edge(of, hits)
+            if score > best.score + 1e-6:
+                length = here[lengths >= there[at]].min() if wide > 1 else there[at]
+                best = Edge(score, unit, float(length))
+        return best
+
+
+def by_edge(filled: Filled, theta: Floats, half: Floats) -> tuple[Floats, Floats]:
     """Improves rate and burst by what a full queue drops: at the right ones, no packet is let in
-    where others are dropped. Returns the half widths of their intervals, too."""
-    width = half / 1.96
+    where others are dropped. Returns the half widths of their intervals, too: likelihood ratios,
+    with a normal prior from the delays."""
+    if filled.edge(filled.waiting(theta)).score <= 0:
+        return theta, half
+    # The stamps of arrivals have the drift of a clock in them, which is known later; drops do not.
+    width = half / Z
+    width[0] = math.hypot(width[0], DRIFT)
+    begin = theta
 
     def log(here: Floats) -> float:
-        return float(edge_of(direction, a, here)[0]
-                     - 0.5 * (((here - theta) / width) ** 2).sum())
+        return (filled.edge(filled.waiting(here)).score
+                - 0.5 * float((((here - begin) / width) ** 2).sum()))
 
-    if edge_of(direction, a, theta)[0] <= 0:
-        return theta, half
-    # Two that depend on each other are searched less finely.
-    floor = (numpy.array([LEAST_HALF]) if len(theta) == 1
-             else numpy.array([5e-6, 4 * math.exp(-theta[1])]))
-    found, wide = theta, half
-    rng = numpy.random.default_rng(1)
-    spread = numpy.diag(wide)
-    for turn in range(TURNS):
-        # A grid of one dimension, a cloud of two: they depend on each other.
-        at = (numpy.linspace(-2, 2, 33)[:, None] if len(theta) == 1 else
-              numpy.vstack([numpy.zeros((1, 2)), rng.normal(size=(60, 2))]))
-        tries = found + at * wide
-        if turn > 0 and len(theta) == 2:
-            tries[1:] = found + rng.normal(size=(60, 2)) @ spread.T
+    if len(theta) == 1:
+        return _narrow(log, theta, Z * width)
+    return _scatter(log, theta, Z * width)
+
+
+def _narrow(log: Callable[[Floats], float], theta: Floats, wide: Floats) -> tuple[Floats, Floats]:
+    """Searches one parameter on ever finer grids."""
+    for _ in range(TURNS):
+        tries = theta + numpy.linspace(-2, 2, GRID)[:, None] * wide
         logs = numpy.array([log(here) for here in tries])
         best = tries[logs >= logs.max() - 0.1]
-        found = (best.min(axis=0) + best.max(axis=0)) / 2 if len(theta) == 1 else \
-            tries[int(numpy.argmax(logs))]
-        likely = tries[logs >= logs.max() - (1.92 if len(theta) == 1 else 3.0)]
+        theta = (best.min(axis=0) + best.max(axis=0)) / 2
+        likely = tries[logs >= logs.max() - 1.92]
+        half = (likely.max(axis=0) - likely.min(axis=0)) / 2 + 4 * wide / (GRID - 1)
+        wide = numpy.maximum(half, LEAST_HALF)
+    return theta, wide
+
+
+def _scatter(log: Callable[[Floats], float], theta: Floats, wide: Floats
+             ) -> tuple[Floats, Floats]:
+    """Searches two parameters, which depend on each other, by ever smaller clouds of points."""
+    floor = numpy.array([5e-6, 4 * math.exp(-theta[1])])
+    rng = numpy.random.default_rng(1)
+    spread = numpy.diag(wide)
+    half = wide
+    for turn in range(TURNS):
+        points = rng.normal(size=(CLOUD, 2)) @ spread.T
+        tries = theta + numpy.vstack([numpy.zeros((1, 2)), points])
+        logs = numpy.array([log(here) for here in tries])
+        theta = tries[int(numpy.argmax(logs))]
+        likely = tries[logs >= logs.max() - 3.0]
         step = (tries.max(axis=0) - tries.min(axis=0)) / 32
         half = numpy.maximum((likely.max(axis=0) - likely.min(axis=0)) / 2 + step, floor)
-        wide = half
-        if len(theta) == 2:
-            few = tries[numpy.argsort(logs)[-12:]]
-            spread = numpy.linalg.cholesky(numpy.cov(few.T) + numpy.diag((floor / 10) ** 2))
-    return found, half
+        few = tries[numpy.argsort(logs)[-12:]]
+        spread = numpy.linalg.cholesky(numpy.cov(few.T) + numpy.diag((floor / 10) ** 2))
+    return theta, half
 
 
-def _waiting(direction: Direction, a: Arrivals, left: Floats, rate: float, burst: float
-             ) -> dict[str, Floats]:
-    """Returns how much waits when each packet is sent, with its own: bytes, and packets."""
-    sent = (direction.sent_ns - direction.sent_ns[0]).astype(float)
-    # A leaky bucket has taken a packet when it begins to send it; of a token bucket it waits.
-    gone = left - (0 if burst else a.size * 8e9 / rate)
-    ahead = numpy.searchsorted(a.index + a.copy * 0.5, numpy.arange(len(sent)))
-    served = numpy.minimum(numpy.searchsorted(gone, sent + 0.5, side="right"), ahead)
-    summed = numpy.concatenate([[0.0], numpy.cumsum(a.size)])
-    return {"B": summed[ahead] - summed[served] + direction.size, "pkt": ahead - served + 1.0}
-
-
-def edge_of(direction: Direction, a: Arrivals, theta: Floats
-             ) -> tuple[float, str, float, dict[str, Floats]]:
-    """Returns how likely it is that a queue of this rate is full from some length on, in which
-    unit, that length, and what waits; 0: it is not."""
-    rate, burst = math.exp(theta[0]), math.exp(theta[1]) if len(theta) > 1 else 0.0
-    waiting = _waiting(direction, a, departures(a.at_ns, a.size, rate, burst), rate, burst)
-    lost = direction.lost
-    best = (0.0, "", 0.0, waiting)
-    for unit, here in waiting.items():
-        order = numpy.argsort(here, kind="stable")
-        kept_above = numpy.cumsum(~lost[order][::-1])[::-1].astype(float)
-        lost_above = numpy.cumsum(lost[order][::-1])[::-1].astype(float)
-        score, at = _edge(kept_above, lost_above, here[order])
-        if score > best[0] + 1e-6:
-            best = (score, unit, float(here[order][at]), waiting)
-    return best
-
-
-def flat_below(here: Floats, lost: Bools, edge: float, step: float) -> float:
+def flat_below(here: Ints, lost: Bools, edge: float, step: float) -> float:
     """Returns the length below which the loss rate is that of short queues. Jitter leaves the rate,
     and so the length of the queue, a little uncertain."""
     low = here < edge / 2
@@ -100,25 +138,26 @@ def flat_below(here: Floats, lost: Bools, edge: float, step: float) -> float:
     return float(top)
 
 
-def _edge(kept: Floats, lost: Floats, here: Floats) -> tuple[float, int]:
-    """Returns where a queue seems to be full, and by how much that is more likely than a loss rate
-    that does not depend on the queue; 0: it is not."""
-    n, k = int(kept[0] + lost[0]), int(lost[0])
+def _edge(of: Floats, lost: Floats) -> tuple[float, int]:
+    """Returns the largest logarithm of the likelihood ratio, and where it is. `of` packets met at
+    least each length, `lost` of them were lost."""
+    n, k = float(of[0]), float(lost[0])
 
     def log(hits: Floats, of: Floats) -> Floats:
         p = numpy.clip(hits / numpy.maximum(of, 1), 1e-12, 1 - 1e-12)
         return numpy.asarray(hits * numpy.log(p) + (of - hits) * numpy.log(1 - p))
 
-    above = kept + lost
-    new = numpy.concatenate([[True], numpy.diff(here) > 0])
-    score = (log(lost, above) + log(k - lost, n - above)
-             - float(log(numpy.array(float(k)), numpy.array(float(n)))))
     # Only a queue that drops nearly all is full.
-    score = numpy.where(new & (lost > 0.9 * above) & (lost > 0), score, 0.0)
+    full = numpy.flatnonzero((lost > 0.9 * of) & (lost > 0))
+    if len(full) == 0:
+        return 0.0, 0
+    hits, there = lost[full], of[full]
+    score = (log(hits, there) + log(k - hits, n - there)
+             - float(log(numpy.array(k), numpy.array(n))))
     at = int(numpy.argmax(score))
     if score[at] < -math.log(SURE) / 2:
         return 0.0, 0
-    return float(score[at]), at
+    return float(score[at]), int(full[at])
 
 
 def short(low: float, high: float) -> float:

@@ -89,11 +89,7 @@ def copies(direction: Direction, queue: Queue, random_loss: Bools) -> Copies | N
     """Counts copies, of packets for which the queue had room for two."""
     if len(direction.copy_of) == 0:
         return None
-    counted = ~random_loss
-    if queue.limit is not None and queue.limit.unit == "B":
-        counted &= ~queue.full & (queue.occupancy + direction.size <= queue.limit.low)
-    elif queue.limit is not None:
-        counted &= ~queue.full
+    counted = ~random_loss & ~queue.full & ~queue.tight
     copied = numpy.zeros(len(counted), bool)
     copied[direction.copy_of] = True
     k, n = int((copied & counted).sum()), int(counted.sum())

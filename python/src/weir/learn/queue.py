@@ -11,7 +11,7 @@ import numpy
 from . import full
 from . import rate as rates
 from .estimate import BLOCKS, Bools, Estimate, Floats
-from .link import RESOLUTION_NS, Arrivals, arrivals_of, departures
+from .link import RESOLUTION_NS, arrivals_of, departures
 from .pairs import Direction
 
 LEAST_PACKETS = 20 * BLOCKS  # fewer say too little about a queue
@@ -34,6 +34,7 @@ class Queue:
     departed_ns: Floats
     occupancy: Floats  # bytes that waited when each packet was sent, with its own
     busy: float        # the share of packets that waited
+    tight: Bools       # for which there was no room twice
     soft: float = 0.0  # the share that was let in although the queue seemed full
 
 
@@ -43,15 +44,17 @@ def learn(direction: Direction) -> Queue:
     passed = float(8e9 * a.size.sum() / max(a.out_ns.max() - a.at_ns[0], 1.0))
     rate = rates.best_rate(a) if len(a.size) >= LEAST_PACKETS else math.inf
     if not math.isfinite(rate) or not rates.better(a, (rate, 0.0), (math.inf, 0.0)):
-        return Queue(None, passed, None, None, "", none, none, a.at_ns, numpy.zeros(len(none)), 0.0)
+        return Queue(None, passed, None, None, "", none, none, a.at_ns, numpy.zeros(len(none)), 0.0,
+                     none)
     theta = numpy.array([math.log(rate)])
     bucket = rates.bucket(a, rate)
     if bucket is not None:
         theta = numpy.log(numpy.array(bucket))
     theta, half = rates.refine(a, theta)
     rate, burst = _bucket_of(theta)
+    filled = full.Filled(direction, a)
     if direction.lost.any() and half[0] > rates.LEAST_HALF:
-        theta, half = full.by_edge(direction, a, theta, half)
+        theta, half = full.by_edge(filled, theta, half)
         rate, burst = _bucket_of(theta)
     left = departures(a.at_ns, a.size, rate, burst)
     waited = left - a.at_ns - (0 if burst else a.size * 8e9 / rate) > RESOLUTION_NS
@@ -61,8 +64,9 @@ def learn(direction: Direction) -> Queue:
         passed,
         Estimate("burst", burst, burst * math.exp(-half[1]), burst * math.exp(half[1]), "B", basis)
         if burst else None,
-        None, "", none, none, left, numpy.zeros(len(none)), float(waited.mean()))
-    _limit(direction, a, found, rate, burst)
+        None, "", none, none, left, numpy.zeros(len(none)), float(waited.mean()),
+        none)
+    _limit(direction, filled, found, theta)
     return found
 
 
@@ -71,22 +75,24 @@ def _bucket_of(theta: Floats) -> tuple[float, float]:
     return math.exp(theta[0]), math.exp(theta[1]) if len(theta) > 1 else 0.0
 
 
-def _limit(direction: Direction, a: Arrivals, found: Queue, rate: float, burst: float) -> None:
+def _limit(direction: Direction, filled: full.Filled, found: Queue, theta: Floats) -> None:
     """Finds the limit of the queue: the length from which on packets are lost."""
-    theta = numpy.log([rate, burst] if burst else [rate])
-    score, unit, edge, waiting = full.edge_of(direction, a, theta)
-    found.occupancy = waiting["B"]
-    if score <= 0:
+    waiting = filled.waiting(theta)
+    found.occupancy = waiting["B"].astype(float)
+    full_from = filled.edge(waiting)
+    if full_from.score <= 0:
         return
-    lost, here = direction.lost, waiting[unit]
+    lost, unit, edge, here = direction.lost, full_from.unit, full_from.length, waiting[
+        full_from.unit]
     inside = here[~lost & (here < edge)]
     most, least = float(inside.max()) if len(inside) else 1.0, edge
     found.limit_unit = unit
-    step = float(a.size.max()) if unit == "B" else 1.0
+    step = float(direction.size.max()) if unit == "B" else 1.0
     found.unsure = here >= full.flat_below(here, lost, edge, step)
     found.full = lost & found.unsure
     found.soft = float((~lost & (here >= edge)).sum()) / max(int((here >= edge).sum()), 1)
     value = most if unit == "pkt" else full.short(most, least - 1)
+    found.tight = here + (1 if unit == "pkt" else direction.size) > most
     same = numpy.unique(direction.size).size == 1
     found.limit = Estimate(
         "queue", value, most, max(most, least - 1), unit,
