@@ -4,6 +4,8 @@
 A capture has the first 64 bytes of each frame, whose length on the wire may be more. `whole` writes
 every byte, so that damage can be seen: then all frames have one length.
 """
+import struct
+
 import numpy
 
 BEGIN_NS = 1_700_000_000 * 10**9
@@ -30,6 +32,32 @@ def on_off(rng, n, gap_ns, burst, pause_ns):
 def sizes(rng, n, mix=((0.3, 90), (0.2, 590), (0.5, MTU_FRAME))):
     shares = numpy.array([share for share, _ in mix])
     return rng.choice([size for _, size in mix], n, p=shares / shares.sum())
+
+
+def read_data(path, most):
+    """Returns instants and lengths of the longer packets of a capture, at most so many: data, and
+    not what answers it. Its records differ in length."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    word, nano = ("<IIII", raw[:4] == b"\x4d\x3c\xb2\xa1")
+    at, stamps, sizes = 24, [], []
+    while at + 16 <= len(raw) and len(sizes) < most:
+        second, part, there, wire = struct.unpack_from(word, raw, at)
+        if wire > 200:
+            stamps.append(second * 10**9 + part * (1 if nano else 1000))
+            sizes.append(wire)
+        at += 16 + there
+    stamps = numpy.array(stamps, numpy.int64)
+    return BEGIN_NS + stamps - stamps[0], numpy.array(sizes)
+
+
+def captured(path, n, gap_ns):
+    """Packets as a capture has them, again and again, with another mean gap."""
+    at, size = read_data(path, n)
+    at = (at - BEGIN_NS) * (gap_ns * len(at) / float(at[-1] - BEGIN_NS))
+    turns = -(-n // len(at))
+    at = (at[None, :] + (at[-1] + gap_ns) * numpy.arange(turns)[:, None]).ravel()[:n]
+    return BEGIN_NS + at.astype(numpy.int64), numpy.tile(size, turns)[:n]
 
 
 def _sum16(words):

@@ -16,7 +16,11 @@ from .rate import LEAST_HALF
 
 TURNS = 4
 GRID = 25
-CLOUD = 60
+CLOUD = 40   # points
+CLOUDS = 7
+WIDER = 1.4   # than the cloud before
+LEAST_POINTS = 6
+UNIT_SURE = 2.0  # the logarithm by which a unit has to be more likely
 LENGTHS_MOST = 1 << 17  # that are told apart
 DRIFT = 1e-5  # of a clock, that may be left
 SURE = 1e-9  # the chance at which losses count as those of a full queue
@@ -30,6 +34,17 @@ class Edge:
     score: float
     unit: str
     length: float
+
+
+@dataclasses.dataclass
+class Limit:
+    """The limit of a queue, in the unit of its edge, and between which lengths it lies."""
+
+    edge: Edge
+    value: float
+    low: float
+    high: float
+    unit_sure: bool
 
 
 class Filled:
@@ -52,9 +67,9 @@ class Filled:
         filled = self.summed[self.ahead] - self.summed[served]
         return {"B": filled.astype(numpy.int64) + self.size, "pkt": self.ahead - served + 1}
 
-    def edge(self, waiting: dict[str, Ints]) -> Edge:
-        """Returns the length from which on packets are lost, in the unit that explains more."""
-        best = Edge(0.0, "", 0.0)
+    def edges(self, waiting: dict[str, Ints]) -> list[Edge]:
+        """Returns the length from which on packets are lost, in each unit."""
+        found = []
         for unit, here in waiting.items():
             wide = int(here.max()) // LENGTHS_MOST + 1
             lengths = here // wide
@@ -64,17 +79,39 @@ class Filled:
             of = numpy.cumsum(sent[there][::-1])[::-1].astype(float)
             hits = numpy.cumsum(lost[there][::-1])[::-1].astype(float)
             score, at = _edge(of, hits)
-            if score > best.score + 1e-6:
-                length = here[lengths >= there[at]].min() if wide > 1 else there[at]
-                best = Edge(score, unit, float(length))
-        return best
+            length = here[lengths >= there[at]].min() if wide > 1 else there[at]
+            found.append(Edge(score, unit, float(length)))
+        return found
+
+    def score(self, theta: Floats) -> float:
+        """Returns the best score of a rate (and bucket)."""
+        return max(edge.score for edge in self.edges(self.waiting(theta)))
+
+    def limit(self, waiting: dict[str, Ints]) -> Limit | None:
+        """Returns the limit of the queue, if it was full."""
+        found = []
+        for edge in self.edges(waiting):
+            if edge.score > 0:
+                here = waiting[edge.unit]
+                inside = here[~self.lost & (here < edge.length)]
+                most = float(inside.max()) if len(inside) else 1.0
+                value = most if edge.unit == "pkt" else short(most, edge.length - 1)
+                found.append(Limit(edge, value, most, max(most, edge.length - 1), True))
+        if not found:
+            return None
+        best = max(limit.edge.score for limit in found)
+        likely = [limit for limit in found if limit.edge.score > best - UNIT_SURE]
+        # Packets of nearly one length do not tell the units apart. A limit is a number that
+        # somebody has chosen: a round one is more probable.
+        chosen = min(likely, key=lambda limit: len(f"{limit.value:.0f}".rstrip("0")))
+        return dataclasses.replace(chosen, unit_sure=len(likely) == 1)
 
 
 def by_edge(filled: Filled, theta: Floats, half: Floats) -> tuple[Floats, Floats]:
     """Improves rate and burst by what a full queue drops: at the right ones, no packet is let in
     where others are dropped. Returns the half widths of their intervals, too: likelihood ratios,
     with a normal prior from the delays."""
-    if filled.edge(filled.waiting(theta)).score <= 0:
+    if filled.score(theta) <= 0:
         return theta, half
     # The stamps of arrivals have the drift of a clock in them, which is known later; drops do not.
     width = half / Z
@@ -82,7 +119,7 @@ def by_edge(filled: Filled, theta: Floats, half: Floats) -> tuple[Floats, Floats
     begin = theta
 
     def log(here: Floats) -> float:
-        return (filled.edge(filled.waiting(here)).score
+        return (filled.score(here)
                 - 0.5 * float((((here - begin) / width) ** 2).sum()))
 
     if len(theta) == 1:
@@ -105,22 +142,28 @@ def _narrow(log: Callable[[Floats], float], theta: Floats, wide: Floats) -> tupl
 
 def _scatter(log: Callable[[Floats], float], theta: Floats, wide: Floats
              ) -> tuple[Floats, Floats]:
-    """Searches two parameters, which depend on each other, by ever smaller clouds of points."""
+    """Searches two parameters, which depend on each other, by clouds of points, each as wide as the
+    weights of the one before (O. Cappe et al., "Population Monte Carlo", 2004). As long as few
+    points have all the weight, weights count less (tempering)."""
     floor = numpy.array([5e-6, 4 * math.exp(-theta[1])])
     rng = numpy.random.default_rng(1)
-    spread = numpy.diag(wide)
-    half = wide
-    for turn in range(TURNS):
-        points = rng.normal(size=(CLOUD, 2)) @ spread.T
-        tries = theta + numpy.vstack([numpy.zeros((1, 2)), points])
+    spread = numpy.diag(wide / Z)
+    for _ in range(CLOUDS):
+        points = rng.normal(size=(CLOUD, 2))
+        points[0] = 0.0
+        tries = theta + points @ spread.T * WIDER
         logs = numpy.array([log(here) for here in tries])
-        theta = tries[int(numpy.argmax(logs))]
-        likely = tries[logs >= logs.max() - 3.0]
-        step = (tries.max(axis=0) - tries.min(axis=0)) / 32
-        half = numpy.maximum((likely.max(axis=0) - likely.min(axis=0)) / 2 + step, floor)
-        few = tries[numpy.argsort(logs)[-12:]]
-        spread = numpy.linalg.cholesky(numpy.cov(few.T) + numpy.diag((floor / 10) ** 2))
-    return theta, half
+        logs += 0.5 * (points ** 2).sum(axis=1)  # less that of being drawn
+        logs -= logs.max()
+        power = 1.0
+        while power > 1e-6 and numpy.exp(power * logs).sum() < LEAST_POINTS:
+            power /= 2
+        weights = numpy.exp(power * logs)
+        weights /= weights.sum()
+        theta = weights @ tries
+        covariance = (tries - theta).T @ ((tries - theta) * weights[:, None])
+        spread = numpy.linalg.cholesky(covariance + numpy.diag((floor / 10) ** 2))
+    return theta, numpy.maximum(Z * numpy.sqrt(numpy.diag(covariance)), floor)
 
 
 def flat_below(here: Ints, lost: Bools, edge: float, step: float) -> float:

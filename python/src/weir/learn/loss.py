@@ -24,9 +24,11 @@ from .estimate import Z, Bools, Estimate, Floats, Ints, share
 from .estimate import series as series_estimate
 
 MODELS = ("none", "every", "random", "gilbert", "gilbert-elliott", "four-state")
+PARAMETERS = {"gilbert": ("p", "r"), "gilbert-elliott": ("p", "r", "bad", "good"),
+              "four-state": ("p13", "p31", "p32", "p23", "p14")}
 LEAST_LOSSES = 5
 STARTS_MOST = 2
-RUNS_MOST = 12_000  # of a series with unknown packets: more would take long
+RUNS_MOST = 12_000  # with which a search begins: more would take long
 
 
 @dataclasses.dataclass
@@ -73,7 +75,7 @@ def _climb(log: Callable[[Floats], float], starts: list[list[float]]
     for y in sorted((numpy.log(x / (1 - x)) for x in points), key=cost)[:STARTS_MOST]:
         found = scipy.optimize.minimize(cost, y, method="L-BFGS-B",
                                         bounds=[(-18.0, 12.0)] * len(y),
-                                        options={"maxiter": 100, "ftol": 1e-10})
+                                        options={"maxiter": 100, "ftol": 1e-9})
         if best is None or found.fun < best[1]:
             best = (found.x, float(found.fun))
     assert best is not None
@@ -180,36 +182,41 @@ def _try_bursts(series: Ints, bic: dict[str, float], found: dict[str, list[Estim
     p = share("p", seen["begun"], seen["quiet"], basis)
     r = share("r", seen["ended"], seen["bursts"], basis)
     runs = runs_of(series)
-    some = (series == UNKNOWN).any()
-    if some and len(runs.what) > RUNS_MOST:
-        # BIC compares likelihoods of the same packets.
-        runs = Runs(runs.what[:RUNS_MOST], runs.length[:RUNS_MOST])
-        kept = int(runs.length.sum())
-        n, k = (int((series[:kept] != UNKNOWN).sum()), int((series[:kept] == LOST).sum()))
-        bic["random"] = math.log(n) - 2 * _bernoulli(k, n)
     rate = max(k / n, 1e-6)
-    if some:
-        x, log, covariance = _climb(
-            lambda x: likelihood(chain.gilbert(x), runs), [[p.value, r.value]])
-        found["gilbert"] = _named(("p", "r"), x, covariance, basis)
-    else:
-        log = (_bernoulli(seen["begun"], seen["quiet"]) + _bernoulli(seen["ended"], seen["bursts"]))
-        found["gilbert"] = [p, r]
-    bic["gilbert"] = 2 * math.log(n) - 2 * log
-    starts = [[p.value, r.value, 0.9, rate / 50], [p.value / 4, 0.05, 0.5, rate / 5],
-              [rate / 10, 0.2, 0.7, rate / 10], [p.value / 2, r.value / 3, 0.6, 1e-5]]
-    x, log, covariance = _climb(lambda x: likelihood(chain.elliott(x), runs), starts)
-    if x[2] < x[3]:  # the states have changed their names
-        x, covariance = x[[1, 0, 3, 2]], covariance[[1, 0, 3, 2]][:, [1, 0, 3, 2]]
-    found["gilbert-elliott"] = _named(("p", "r", "bad", "good"), x, covariance, basis)
-    bic["gilbert-elliott"] = 4 * math.log(n) - 2 * log
-    starts = [[p.value, r.value, 0.05, 0.5, p.value / 10],
-              [p.value / 2, r.value / 2, 0.3, 0.5, p.value / 2],
-              [p.value / 10, 0.3, 0.3, 0.3, p.value]]
-    x, log, covariance = _climb(lambda x: _four(x, runs), starts)
-    if x[0] + x[4] < 1 and x[1] + x[2] < 1:
-        found["four-state"] = _named(("p13", "p31", "p32", "p23", "p14"), x, covariance, basis)
-        bic["four-state"] = 5 * math.log(n) - 2 * log
+    starts = {
+        "gilbert": [[p.value, r.value]],
+        "gilbert-elliott": [[p.value, r.value, 0.9, rate / 50], [p.value / 4, 0.05, 0.5, rate / 5],
+                            [rate / 10, 0.2, 0.7, rate / 10],
+                            [p.value / 2, r.value / 3, 0.6, 1e-5]],
+        "four-state": [[p.value, r.value, 0.05, 0.5, p.value / 10],
+                       [p.value / 2, r.value / 2, 0.3, 0.5, p.value / 2],
+                       [p.value / 10, 0.3, 0.3, 0.3, p.value]]}
+    for model, names in PARAMETERS.items():
+        if model == "gilbert" and not (series == UNKNOWN).any():  # its states show
+            found[model] = [p, r]
+            log = (_bernoulli(seen["begun"], seen["quiet"])
+                   + _bernoulli(seen["ended"], seen["bursts"]))
+        else:
+            x, log, covariance = _fit(model, runs, starts[model])
+            if model == "gilbert-elliott" and x[2] < x[3]:  # the states have changed their names
+                x, covariance = x[[1, 0, 3, 2]], covariance[[1, 0, 3, 2]][:, [1, 0, 3, 2]]
+            if model == "four-state" and (x[0] + x[4] >= 1 or x[1] + x[2] >= 1):
+                continue
+            found[model] = _named(names, x, covariance, basis)
+        bic[model] = len(names) * math.log(n) - 2 * log
+
+
+def _fit(model: str, runs: Runs, starts: list[list[float]]) -> tuple[Floats, float, Floats]:
+    """Returns what _climb() does. A long series is begun with a part of it."""
+    def log_of(runs: Runs) -> Callable[[Floats], float]:
+        if model == "four-state":
+            return lambda x: _four(x, runs)
+        return lambda x: likelihood(chain.CHANNELS[model](x), runs)
+
+    if len(runs.what) > RUNS_MOST:
+        part = Runs(runs.what[:RUNS_MOST], runs.length[:RUNS_MOST])
+        starts = [_climb(log_of(part), starts)[0].tolist()]
+    return _climb(log_of(runs), starts)
 
 
 def _bernoulli(hits: int, of: int) -> float:

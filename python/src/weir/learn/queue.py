@@ -11,7 +11,7 @@ import numpy
 from . import full
 from . import rate as rates
 from .estimate import BLOCKS, Bools, Estimate, Floats
-from .link import RESOLUTION_NS, arrivals_of, departures
+from .link import RESOLUTION_NS, Arrivals, arrivals_of, departures
 from .pairs import Direction
 
 LEAST_PACKETS = 20 * BLOCKS  # fewer say too little about a queue
@@ -41,15 +41,14 @@ class Queue:
 def learn(direction: Direction) -> Queue:
     a = arrivals_of(direction)
     none = numpy.zeros(len(direction.sent_ns), bool)
-    passed = float(8e9 * a.size.sum() / max(a.out_ns.max() - a.at_ns[0], 1.0))
-    rate = rates.best_rate(a) if len(a.size) >= LEAST_PACKETS else math.inf
-    if not math.isfinite(rate) or not rates.better(a, (rate, 0.0), (math.inf, 0.0)):
-        return Queue(None, passed, None, None, "", none, none, a.at_ns, numpy.zeros(len(none)), 0.0,
-                     none)
-    theta = numpy.array([math.log(rate)])
-    bucket = rates.bucket(a, rate)
-    if bucket is not None:
-        theta = numpy.log(numpy.array(bucket))
+    if len(a.size) < LEAST_PACKETS:
+        return _no_rate(a, none)
+    rate = rates.best_rate(a)
+    leaky = math.isfinite(rate) and rates.better(a, (rate, 0.0), (math.inf, 0.0))
+    bucket = rates.bucket(a, rate if leaky else math.inf)
+    if bucket is None and not leaky:
+        return _no_rate(a, none)
+    theta = numpy.log(numpy.array([rate] if bucket is None else bucket))
     theta, half = rates.refine(a, theta)
     rate, burst = _bucket_of(theta)
     filled = full.Filled(direction, a)
@@ -61,13 +60,22 @@ def learn(direction: Direction) -> Queue:
     basis = f"{int(waited.sum())} of {len(waited)} packets waited"
     found = Queue(
         Estimate("rate", rate, rate * math.exp(-half[0]), rate * math.exp(half[0]), "bit/s", basis),
-        passed,
+        _passed(a),
         Estimate("burst", burst, burst * math.exp(-half[1]), burst * math.exp(half[1]), "B", basis)
         if burst else None,
         None, "", none, none, left, numpy.zeros(len(none)), float(waited.mean()),
         none)
     _limit(direction, filled, found, theta)
     return found
+
+
+def _passed(a: Arrivals) -> float:
+    return float(8e9 * a.size.sum() / max(a.out_ns.max() - a.at_ns[0], 1.0))
+
+
+def _no_rate(a: Arrivals, none: Bools) -> Queue:
+    return Queue(None, _passed(a), None, None, "", none, none, a.at_ns, numpy.zeros(len(none)),
+                 0.0, none)
 
 
 def _bucket_of(theta: Floats) -> tuple[float, float]:
@@ -79,22 +87,19 @@ def _limit(direction: Direction, filled: full.Filled, found: Queue, theta: Float
     """Finds the limit of the queue: the length from which on packets are lost."""
     waiting = filled.waiting(theta)
     found.occupancy = waiting["B"].astype(float)
-    full_from = filled.edge(waiting)
-    if full_from.score <= 0:
+    limit = filled.limit(waiting)
+    if limit is None:
         return
-    lost, unit, edge, here = direction.lost, full_from.unit, full_from.length, waiting[
-        full_from.unit]
-    inside = here[~lost & (here < edge)]
-    most, least = float(inside.max()) if len(inside) else 1.0, edge
-    found.limit_unit = unit
+    unit, edge = limit.edge.unit, limit.edge.length
+    lost, here = direction.lost, waiting[unit]
     step = float(direction.size.max()) if unit == "B" else 1.0
+    found.limit_unit = unit
     found.unsure = here >= full.flat_below(here, lost, edge, step)
     found.full = lost & found.unsure
     found.soft = float((~lost & (here >= edge)).sum()) / max(int((here >= edge).sum()), 1)
-    value = most if unit == "pkt" else full.short(most, least - 1)
-    found.tight = here + (1 if unit == "pkt" else direction.size) > most
-    same = numpy.unique(direction.size).size == 1
+    found.tight = here + (1 if unit == "pkt" else direction.size) > limit.low
     found.limit = Estimate(
-        "queue", value, most, max(most, least - 1), unit,
+        "queue", limit.value, limit.low, limit.high, unit,
         f"{int((lost & (here >= edge)).sum())} packets dropped by a full queue"
-        + (", all of one length: bytes and packets cannot be told apart" if same else ""))
+        + ("" if limit.unit_sure else "; whether it counts bytes or packets does not show, because "
+           "nearly all have one length: the rounder number stands here"))

@@ -152,20 +152,26 @@ def refine(a: Arrivals, theta: Floats) -> tuple[Floats, Floats]:
 
 
 def bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
-    """Returns rate and depth of a token bucket, if that explains the delays better."""
-    longest = float(a.size.max())
-    tries = [(_spread(a, r, b), r, b) for b in longest * numpy.geomspace(2, 2000, 16)
-             for r in rate * numpy.array([0.5, 0.7, 0.85, 0.95, 1.0])]
-    best = min(tries)
+    """Returns rate and depth of a token bucket, if that explains the delays better than a leaky
+    one of this rate; infinite: than none."""
+    passed = 8e9 * float(a.size.sum()) / float(a.out_ns.max() - a.at_ns[0])
+    rates = passed * numpy.geomspace(1.0, 6.0, 8)
+    if math.isfinite(rate):
+        rates = rate * numpy.array([0.5, 0.7, 0.85, 0.95, 1.0])
+    without = _spread(a, rate)
+    spread, *best = min((_spread(a, r, b), r, b) for b in
+                        float(a.size.max()) * numpy.geomspace(2, 2000, 12) for r in rates)
+    if not math.isfinite(rate) and spread > 0.98 * without:
+        return None
     found = scipy.optimize.minimize(
-        lambda x: _spread(a, math.exp(x[0]), math.exp(x[1])),
-        numpy.log([best[1], best[2]]), method="Nelder-Mead",
+        lambda x: _spread(a, math.exp(x[0]), math.exp(x[1])), numpy.log(best),
+        method="Nelder-Mead",
         options={"maxiter": 160, "xatol": 1e-6, "fatol": 0.5,
-                 "initial_simplex": numpy.log([[best[1], best[2]], [best[1] * 1.05, best[2]],
-                                               [best[1], best[2] * 1.3]])})
+                 "initial_simplex": numpy.log([best, [best[0] * 1.05, best[1]],
+                                               [best[0], best[1] * 1.3]])})
     r, b = math.exp(found.x[0]), math.exp(found.x[1])
     # A flow that is never idle shows the depth only at its beginning.
-    once = _spread(a, r, b) < ONCE * _spread(a, rate)
+    once = _spread(a, r, b) < ONCE * without
     if b < BURST_LEAST or not (once or better(a, (r, b), (rate, 0.0))):
         return None
     return r, b
