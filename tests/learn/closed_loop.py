@@ -187,7 +187,7 @@ class Case:
                 out.write(self.text)
             subprocess.run([WEIR, "replay", "-q", "-c", scenario, "--in", f"a={sent}", "--out",
                             f"b={received}"], check=True, stdout=subprocess.DEVNULL)
-            traffic.disturb(received, self.skew, self.nat)
+            traffic.disturb(received, self.skew, self.nat, int(self.at[0]))
             return pairs.read(sent, received).forward
 
     def learn(self):

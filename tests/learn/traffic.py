@@ -102,14 +102,14 @@ def write(path, at_ns, wire_bytes, source="10.0.0.1", target="10.0.1.1", ports=(
         record.tofile(out)
 
 
-def disturb(path, skew, nat):
-    """Lets the clock of a capture run otherwise, from its first packet on, and rewrites the source
+def disturb(path, skew, nat, begin_ns=BEGIN_NS):
+    """Lets the clock of a capture run otherwise, from an instant on, and rewrites the source
     of its packets as a NAT does. Records have one length."""
     head, record = _records(path)
     size = record["frame"].shape[1]
     if skew:
         at = record["s"].astype(numpy.int64) * 10**9 + record["ns"]
-        at += numpy.round((at - BEGIN_NS) * skew).astype(numpy.int64)
+        at += numpy.round((at - begin_ns) * skew).astype(numpy.int64)
         record["s"], record["ns"] = at // 10**9, at % 10**9
     if nat:
         frame = record["frame"]

@@ -89,11 +89,17 @@ def _drift(at: Floats, delay: Floats) -> tuple[float, float] | None:
     floor = 1.0 / (at[-1] - at[0])  # a nanosecond
     parts = [float(numpy.polyfit(at[part], delay[part], 1)[0])
              for part in (slice(0, half), slice(half, None))]
-    if (abs(slope) < max(8 * error, 20 * floor) or abs(slope) > SKEW_MOST
+    if (_step_left(delay) < float((rest ** 2).sum())
+            or abs(slope) < max(8 * error, 20 * floor) or abs(slope) > SKEW_MOST
             or abs(parts[0] - parts[1]) > 0.3 * abs(slope) + 6 * error):
         return None
     return hull_slope(at, delay) if abs(hull_slope(at, delay) - slope) < 4 * error + floor else \
         slope, max(2 * error, floor)
+
+
+def _step_left(y: Floats) -> float:
+    """Returns the sum of squares that the best step in a series leaves."""
+    return min(float(y[:i].var() * i + y[i:].var() * (len(y) - i)) for i in range(2, len(y) - 1))
 
 
 def _step(at: Floats, delay: Floats) -> tuple[float, float, float] | None:
@@ -227,9 +233,7 @@ def slope_of(at_ns: Floats, rest_ns: Floats) -> tuple[float, float] | None:
     x -= x.mean()
     slope = float((x * y).sum() / (x * x).sum())
     left = float(((y - y.mean() - slope * x) ** 2).sum()) + BLOCKS
-    step = BLOCKS + min(float(y[:i].var() * i + y[i:].var() * (BLOCKS - i))
-                        for i in range(2, BLOCKS - 1))
-    if BLOCKS / 2 * math.log(left / step) > STEP_SURE:
+    if BLOCKS / 2 * math.log(left / (BLOCKS + _step_left(y))) > STEP_SURE:
         return None
     return slope, math.sqrt(left / (BLOCKS - 2) / float((x * x).sum()))
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 import math
 
 import numpy
-import scipy.stats
 
 from .estimate import Bools, Floats
 
-SURE = 7.0   # standard deviations of chance
+SURE = 5.0   # standard deviations of chance
 LEAST_LOSSES = 20
 PARTS = 60
-WINDOWS_NS = (20e6, 200e6, 2e9)
+WINDOWS_NS = (10e6, 20e6, 50e6, 100e6, 200e6, 500e6, 1e9, 2e9)
 
 
 def load_of(at_ns: Floats, size: Floats, window_ns: float) -> Floats:
@@ -36,10 +35,9 @@ def follows(surprise: Floats, variance: Floats, quantity: Floats) -> float:
     in bursts."""
     if len(surprise) < 100 or len(numpy.unique(quantity)) < 3:
         return 0.0
-    ranks = scipy.stats.rankdata(quantity)
-    ranks -= float((ranks * variance).sum()) / max(float(variance.sum()), 1e-300)
-    return float((ranks * surprise).sum()) / math.sqrt(
-        max(float((ranks ** 2 * variance).sum()), 1e-300))
+    apart = quantity - float((quantity * variance).sum()) / max(float(variance.sum()), 1e-300)
+    return float((apart * surprise).sum()) / math.sqrt(
+        max(float((apart ** 2 * variance).sum()), 1e-300))
 
 
 def loss_follows(lost: Bools, predicted: Floats, counts: Bools, at_ns: Floats, size: Floats,
@@ -53,12 +51,13 @@ def loss_follows(lost: Bools, predicted: Floats, counts: Bools, at_ns: Floats, s
     if occupancy is not None and follows(surprise, variance, occupancy[counts]) > SURE:
         return ("packets are lost the more often the longer the queue is: an active queue "
                 "management, whose parameters a measurement does not tell")
-    for window in WINDOWS_NS:
-        if follows(surprise, variance, load_of(at_ns, size, window)[counts]) > SURE:
-            return (f"the loss follows what was sent in the {window / 1e6:g} ms before: a policer, "
-                    "a radio cell or a queue that others fill. `loss` would not react to other "
-                    "traffic as the path does")
-    return None
+    sure, window = max((follows(surprise, variance, load_of(at_ns, size, window)[counts]), window)
+                       for window in WINDOWS_NS)
+    if sure <= SURE:
+        return None
+    return (f"the loss follows what was sent in the {window / 1e6:g} ms before: a policer, a radio "
+            "cell or a queue that others fill. `loss` would not react to other traffic as the path "
+            "does")
 
 
 def loss_changes(lost: Bools) -> str | None:

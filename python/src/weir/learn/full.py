@@ -8,18 +8,22 @@ import math
 from collections.abc import Callable
 
 import numpy
+import scipy.optimize
 
 from .estimate import Z, Bools, Floats, Ints
 from .link import Arrivals, departures
 from .pairs import Direction
 from .rate import LEAST_HALF
 
+FULL, BLURRED = 0.9, 0.5  # a queue that drops nearly all is full
 TURNS = 4
 GRID = 25
 CLOUD = 40   # points
-CLOUDS = 7
+CLOUDS = 6
+SEARCH = 60  # points
 WIDER = 1.4   # than the cloud before
 LEAST_POINTS = 6
+LEAST_BURST = 1e-3  # of the depth: nobody needs to know it better
 UNIT_SURE = 2.0  # the logarithm by which a unit has to be more likely
 LENGTHS_MOST = 1 << 17  # that are told apart
 DRIFT = 1e-5  # of a clock, that may be left
@@ -67,8 +71,9 @@ class Filled:
         filled = self.summed[self.ahead] - self.summed[served]
         return {"B": filled.astype(numpy.int64) + self.size, "pkt": self.ahead - served + 1}
 
-    def edges(self, waiting: dict[str, Ints]) -> list[Edge]:
-        """Returns the length from which on packets are lost, in each unit."""
+    def edges(self, waiting: dict[str, Ints], least: float = FULL) -> list[Edge]:
+        """Returns the length from which on at least this share of packets is lost, in each
+        unit."""
         found = []
         for unit, here in waiting.items():
             wide = int(here.max()) // LENGTHS_MOST + 1
@@ -78,14 +83,14 @@ class Filled:
             there = numpy.flatnonzero(sent)
             of = numpy.cumsum(sent[there][::-1])[::-1].astype(float)
             hits = numpy.cumsum(lost[there][::-1])[::-1].astype(float)
-            score, at = _edge(of, hits)
+            score, at = _edge(of, hits, least)
             length = here[lengths >= there[at]].min() if wide > 1 else there[at]
             found.append(Edge(score, unit, float(length)))
         return found
 
     def score(self, theta: Floats) -> float:
-        """Returns the best score of a rate (and bucket)."""
-        return max(edge.score for edge in self.edges(self.waiting(theta)))
+        """Returns the best score of a rate (and bucket). At a wrong one, an edge is blurred."""
+        return max(edge.score for edge in self.edges(self.waiting(theta), BLURRED))
 
     def limit(self, waiting: dict[str, Ints]) -> Limit | None:
         """Returns the limit of the queue, if it was full."""
@@ -116,6 +121,7 @@ def by_edge(filled: Filled, theta: Floats, half: Floats) -> tuple[Floats, Floats
     # The stamps of arrivals have the drift of a clock in them, which is known later; drops do not.
     width = half / Z
     width[0] = math.hypot(width[0], DRIFT)
+    width[1:] = numpy.hypot(width[1:], LEAST_BURST / Z)
     begin = theta
 
     def log(here: Floats) -> float:
@@ -142,28 +148,33 @@ def _narrow(log: Callable[[Floats], float], theta: Floats, wide: Floats) -> tupl
 
 def _scatter(log: Callable[[Floats], float], theta: Floats, wide: Floats
              ) -> tuple[Floats, Floats]:
-    """Searches two parameters, which depend on each other, by clouds of points, each as wide as the
-    weights of the one before (O. Cappe et al., "Population Monte Carlo", 2004). As long as few
-    points have all the weight, weights count less (tempering)."""
-    floor = numpy.array([5e-6, 4 * math.exp(-theta[1])])
+    """Searches two parameters, which depend on each other, by clouds of points around the best
+    one, each as wide as the weights of the one before (O. Cappe et al., "Population Monte Carlo",
+    2004). As long as few points have all the weight, weights count less (tempering). The method of
+    Nelder and Mead ends the search."""
+    floor = numpy.array([5e-6, LEAST_BURST])
     rng = numpy.random.default_rng(1)
     spread = numpy.diag(wide / Z)
     for _ in range(CLOUDS):
         points = rng.normal(size=(CLOUD, 2))
         points[0] = 0.0
         tries = theta + points @ spread.T * WIDER
-        logs = numpy.array([log(here) for here in tries])
-        logs += 0.5 * (points ** 2).sum(axis=1)  # less that of being drawn
+        found = numpy.array([log(here) for here in tries])
+        logs = found + 0.5 * (points ** 2).sum(axis=1)  # less that of being drawn
         logs -= logs.max()
         power = 1.0
         while power > 1e-6 and numpy.exp(power * logs).sum() < LEAST_POINTS:
             power /= 2
         weights = numpy.exp(power * logs)
         weights /= weights.sum()
-        theta = weights @ tries
-        covariance = (tries - theta).T @ ((tries - theta) * weights[:, None])
-        spread = numpy.linalg.cholesky(covariance + numpy.diag((floor / 10) ** 2))
-    return theta, numpy.maximum(Z * numpy.sqrt(numpy.diag(covariance)), floor)
+        apart = tries - weights @ tries
+        covariance = apart.T @ (apart * weights[:, None])
+        spread = numpy.linalg.cholesky(covariance + numpy.diag((floor / 100) ** 2))
+        theta = tries[int(numpy.argmax(found))]
+    end = scipy.optimize.minimize(lambda x: -log(x), theta, method="Nelder-Mead", options={
+        "initial_simplex": theta + numpy.vstack([[0, 0], spread.T]), "maxfev": SEARCH,
+        "xatol": 1e-9, "fatol": 0.05})
+    return numpy.asarray(end.x), numpy.maximum(Z * numpy.sqrt(numpy.diag(covariance)), floor)
 
 
 def flat_below(here: Ints, lost: Bools, edge: float, step: float) -> float:
@@ -181,7 +192,7 @@ def flat_below(here: Ints, lost: Bools, edge: float, step: float) -> float:
     return float(top)
 
 
-def _edge(of: Floats, lost: Floats) -> tuple[float, int]:
+def _edge(of: Floats, lost: Floats, least: float) -> tuple[float, int]:
     """Returns the largest logarithm of the likelihood ratio, and where it is. `of` packets met at
     least each length, `lost` of them were lost."""
     n, k = float(of[0]), float(lost[0])
@@ -190,8 +201,7 @@ def _edge(of: Floats, lost: Floats) -> tuple[float, int]:
         p = numpy.clip(hits / numpy.maximum(of, 1), 1e-12, 1 - 1e-12)
         return numpy.asarray(hits * numpy.log(p) + (of - hits) * numpy.log(1 - p))
 
-    # Only a queue that drops nearly all is full.
-    full = numpy.flatnonzero((lost > 0.9 * of) & (lost > 0))
+    full = numpy.flatnonzero((lost > least * of) & (lost > 0))
     if len(full) == 0:
         return 0.0, 0
     hits, there = lost[full], of[full]

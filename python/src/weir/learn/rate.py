@@ -155,13 +155,14 @@ def bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
     """Returns rate and depth of a token bucket, if that explains the delays better than a leaky
     one of this rate; infinite: than none."""
     passed = 8e9 * float(a.size.sum()) / float(a.out_ns.max() - a.at_ns[0])
-    rates = passed * numpy.geomspace(1.0, 6.0, 8)
+    seen = _dispersion(a)
+    tries = [*seen, *numpy.geomspace(passed, max(*seen, 1.1 * passed), 24)]
     if math.isfinite(rate):
-        rates = rate * numpy.array([0.5, 0.7, 0.85, 0.95, 1.0])
+        tries += [0.85 * rate, 0.95 * rate, rate]
     without = _spread(a, rate)
-    spread, *best = min((_spread(a, r, b), r, b) for b in
-                        float(a.size.max()) * numpy.geomspace(2, 2000, 12) for r in rates)
-    if not math.isfinite(rate) and spread > 0.98 * without:
+    _, *best = min((float((a.out_ns - departures(a.at_ns, a.size, r, b)).std()), r, b) for b in
+                   float(a.size.max()) * numpy.geomspace(2, 2000, 14) for r in tries)
+    if not math.isfinite(rate) and _spread(a, best[0], best[1]) > 0.98 * without:
         return None
     found = scipy.optimize.minimize(
         lambda x: _spread(a, math.exp(x[0]), math.exp(x[1])), numpy.log(best),
