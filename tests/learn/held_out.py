@@ -10,8 +10,9 @@ figure, 0.5 ms, or 0.05 % of loss, which is what a kernel's timers vary by.
 
 This takes minutes a path, so it runs only with $WEIR_LEARN_HELD_OUT: the numbers of paths, as
 `0,3`, or `all`. With `short`, it learns one path from a few seconds, and judges nothing but that
-each workload crosses both. $WEIR_LEARN_KEEP is a folder in which the captures that paths were
-learned from stay.
+each workload crosses both. $WEIR_LEARN_SESSIONS has folders with sessions of held_out_netem.sh: of
+the path in `real`, of what was learned of it in `ours`. $WEIR_LEARN_KEEP is a folder in which the
+captures that paths were learned from stay.
 
 usage: held_out.py WEIR ROOT
 """
@@ -117,14 +118,18 @@ def cross(folder, work, seconds, **how):
     return captures
 
 
-def figures(sent, received):
-    """Returns throughput, the 95th percentile of delay, and loss, of what was sent."""
-    one = pairs.read(sent, received).forward
-    there = ~one.lost
+def figures(one, begin_s=0, end_s=1e10):
+    """Returns throughput, the 95th percentile of delay, and loss, of what was sent in a time."""
+    here = (one.sent_ns >= begin_s * 1e9) & (one.sent_ns < end_s * 1e9)
+    there = here & ~one.lost
     delay = (one.received_ns[there] - one.sent_ns[there]) / 1e6
-    seconds = (one.received_ns[there].max() - one.sent_ns[0]) / 1e9
+    seconds = (one.received_ns[there].max() - one.sent_ns[here][0]) / 1e9
     return numpy.array([8 * one.size[there].sum() / seconds / 1e6, numpy.quantile(delay, 0.95),
-                        100 * one.lost.mean()])
+                        100 * one.lost[here].mean()])
+
+
+def crossed(folder, work, **how):
+    return figures(pairs.read(*cross(folder, work, SECONDS, **how)).forward)
 
 
 def learn(folder, down, up):
@@ -143,35 +148,63 @@ def compare(folder, work, down, up, learned):
     """Returns the figures of the path's own runs, and of what was learned, in turns."""
     real, ours = [], []
     for run in range(RUNS):
-        real.append(figures(*cross(folder, work, SECONDS, down=down, up=up)))
+        real.append(crossed(folder, work, down=down, up=up))
         if run < max(RUNS - 2, 1):
-            ours.append(figures(*cross(folder, work, SECONDS, scenario=learned)))
+            ours.append(crossed(folder, work, scenario=learned))
     return numpy.array(real), numpy.array(ours)
 
 
+def apart(name, real, ours):
+    """Returns how far the figures are apart, in spreads of the path's own runs."""
+    mean, other = real.mean(axis=0), ours.mean(axis=0)
+    spread = numpy.maximum(real.max(axis=0) - real.min(axis=0),
+                           numpy.maximum(LEAST[0] * mean, LEAST[1]))
+    found = numpy.abs(other - mean) / spread
+    print(f"# {name}: Mbit/s {mean[0]:.2f} and {other[0]:.2f}; p95 {mean[1]:.1f} and "
+          f"{other[1]:.1f} ms; loss {mean[2]:.2f} and {other[2]:.2f} %; distance in spreads "
+          f"{numpy.round(found, 2)}", flush=True)
+    return found
+
+
 def judge(number):
-    """Returns the distance of each workload's figures, in spreads of the path's own runs."""
     down, up = PATHS[number]
-    found = {}
     with tempfile.TemporaryDirectory() as folder:
         learned = learn(folder, down, up)
         if KEEP:
             shutil.copytree(folder, os.path.join(KEEP, str(number)), dirs_exist_ok=True)
-        for name, work in WORKLOADS.items():
-            real, ours = compare(folder, work, down, up, learned)
-            mean, other = real.mean(axis=0), ours.mean(axis=0)
-            spread = numpy.maximum(real.max(axis=0) - real.min(axis=0),
-                                   numpy.maximum(LEAST[0] * mean, LEAST[1]))
-            found[name] = numpy.abs(other - mean) / spread
-            print(f"# {number} {name}: Mbit/s {mean[0]:.2f} and {other[0]:.2f}; p95 "
-                  f"{mean[1]:.1f} and {other[1]:.1f} ms; loss {mean[2]:.2f} and {other[2]:.2f} %; "
-                  f"distance in spreads {numpy.round(found[name], 2)}", flush=True)
-    return found
+        return {name: apart(f"{number} {name}", *compare(folder, work, down, up, learned))
+                for name, work in WORKLOADS.items()}
+
+
+def session(folder):
+    """Returns the figures of each workload of a session of held_out_netem.sh, one row a run."""
+    one = pairs.read(*(os.path.join(folder, f"{name}.pcap") for name in ("sent", "received")))
+    found = {}
+    with open(os.path.join(folder, "spans"), encoding="ascii") as spans:
+        for span in map(json.loads, spans):
+            found.setdefault(span["name"], []).append(
+                figures(one.forward, span["begin"], span["end"]))
+    return {name: numpy.array(rows) for name, rows in found.items()}
+
+
+def judge_sessions(folder):
+    """Compares the sessions `real` and `ours` of a folder."""
+    real, ours = (session(os.path.join(folder, name)) for name in ("real", "ours"))
+    return {name: apart(f"{os.path.basename(folder)} {name}", real[name], ours[name])
+            for name in ours}
 
 
 def main():
     global LEARNED_S, SECONDS, RUNS
     chosen = os.environ.get("WEIR_LEARN_HELD_OUT", "")
+
+    def right(found):
+        far = [name for name, distance in found.items() if (distance > MARGIN).any()]
+        assert chosen == "short" or not far, far
+
+    if folders := os.environ.get("WEIR_LEARN_SESSIONS", "").split():
+        return tap.run([(folder, lambda folder=folder: right(judge_sessions(folder)))
+                        for folder in folders])
     if not chosen:
         print("1..0 # SKIP it takes minutes a path: $WEIR_LEARN_HELD_OUT says which")
         return 0
@@ -179,12 +212,7 @@ def main():
         LEARNED_S, SECONDS, RUNS = 3, 1, 1
     numbers = {"all": range(len(PATHS)), "short": [0]}.get(chosen) or map(int, chosen.split(","))
 
-    def claim(number):
-        found = judge(number)
-        far = [name for name, apart in found.items() if (apart > MARGIN).any()]
-        assert chosen == "short" or not far, far
-
-    return tap.run([(" ".join(PATHS[i][0]), lambda i=i: claim(i)) for i in numbers])
+    return tap.run([(" ".join(PATHS[i][0]), lambda i=i: right(judge(i))) for i in numbers])
 
 
 sys.exit(main())

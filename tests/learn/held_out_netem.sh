@@ -18,6 +18,7 @@ mkdir -p "$folder"
 host() {
 	device=$(ip -o link | sed -n 's/^[0-9]*: \([a-z0-9]*\).*/\1/p' | grep -v lo | head -1)
 	ethtool -K "$device" tso off gso off gro off > /dev/null 2>&1 || true
+	ip link set "$device" gso_max_segs 1 # of a device that cannot be told
 	tcpdump -i "$device" -s 96 -B 16384 --time-stamp-precision=nano -w "$folder/$1.pcap" \
 		2> "$folder/$1.said" &
 	dump=$!

@@ -112,15 +112,16 @@ class Filled:
         return dataclasses.replace(chosen, unit_sure=len(likely) == 1)
 
 
-def by_edge(filled: Filled, theta: Floats, half: Floats) -> tuple[Floats, Floats]:
+def by_edge(filled: Filled, theta: Floats, half: Floats, absorbs: float
+            ) -> tuple[Floats, Floats]:
     """Improves rate and burst by what a full queue drops: at the right ones, no packet is let in
     where others are dropped. Returns the half widths of their intervals, too: likelihood ratios,
-    with a normal prior from the delays."""
+    with a normal prior from the delays. `absorbs` is the share of a drift that the rate hides."""
     if filled.score(theta) <= 0:
         return theta, half
     # The stamps of arrivals have the drift of a clock in them, which is known later; drops do not.
     width = half / Z
-    width[0] = math.hypot(width[0], DRIFT)
+    width[0] = math.hypot(width[0], DRIFT * absorbs)
     width[1:] = numpy.hypot(width[1:], LEAST_BURST / Z)
     begin = theta
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy
@@ -122,7 +123,8 @@ def learn(direction: Direction, queue: queues.Queue | None = None, drift_error: 
     delay = delays.learn(rest[usual], gap, overtaken)
     if queue.rate is not None:
         queue.rate = wider(queue.rate, drift_error * queue.rate.value)
-    delay.delay = wider(delay.delay, drift_error * direction.seconds * 1e9 / 2)
+    delay.delay = wider(delay.delay, math.hypot(drift_error * direction.seconds * 1e9 / 2,
+                                                queue.sway_ns))
     random_loss = direction.lost & ~queue.full
     loss = losses.learn(random_loss, queue.unsure)
     learned = Learned(direction, loss, queue, order.copies(direction, queue, random_loss),

@@ -35,6 +35,7 @@ class Queue:
     occupancy: Floats  # bytes that waited when each packet was sent, with its own
     busy: float        # the share of packets that waited
     tight: Bools       # for which there was no room twice
+    sway_ns: float = 0.0  # by how much the mean delay is uncertain, because rate and burst are
     soft: float = 0.0  # the share that was let in although the queue seemed full
 
 
@@ -53,20 +54,31 @@ def learn(direction: Direction) -> Queue:
     rate, burst = _bucket_of(theta)
     filled = full.Filled(direction, a)
     if direction.lost.any() and half[0] > rates.LEAST_HALF:
-        theta, half = full.by_edge(filled, theta, half)
+        theta, half = full.by_edge(filled, theta, half, _absorbs(a, theta))
         rate, burst = _bucket_of(theta)
     left = departures(a.at_ns, a.size, rate, burst)
     waited = left - a.at_ns - (0 if burst else a.size * 8e9 / rate) > RESOLUTION_NS
     basis = f"{int(waited.sum())} of {len(waited)} packets waited"
+    sway = math.hypot(*(float((departures(a.at_ns, a.size, *_bucket_of(theta + step)) - left).mean())
+                        for step in numpy.diag(half)))
     found = Queue(
         Estimate("rate", rate, rate * math.exp(-half[0]), rate * math.exp(half[0]), "bit/s", basis),
         _passed(a),
         Estimate("burst", burst, burst * math.exp(-half[1]), burst * math.exp(half[1]), "B", basis)
         if burst else None,
         None, "", none, none, left, numpy.zeros(len(none)), float(waited.mean()),
-        none)
+        none, sway)
     _limit(direction, filled, found, theta)
     return found
+
+
+def _absorbs(a: Arrivals, theta: Floats) -> float:
+    """Returns which share of a clock's drift a wrong rate hides: all if the queue is never
+    empty."""
+    left, other = (departures(a.at_ns, a.size, *_bucket_of(here)) for here in
+                   (theta, theta + numpy.eye(len(theta))[0] * 1e-5))
+    x = a.at_ns - a.at_ns.mean()
+    return min(1.0, abs(float((x * (other - left)).sum() / (x * x).sum())) / 1e-5)
 
 
 def _passed(a: Arrivals) -> float:

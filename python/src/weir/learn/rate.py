@@ -20,6 +20,7 @@ from .estimate import BLOCKS, LEVEL, Floats
 from .link import RESOLUTION_NS, Arrivals, departures
 
 LEAST_HALF = 1e-7  # nobody needs to know a rate better
+OPENING = 4  # packets
 ONCE = 0.7  # of the spread is left, if a few packets tell of a bucket
 BURST_LEAST = 3000.0  # less is a packet or two, which nobody can tell from none
 
@@ -151,6 +152,17 @@ def refine(a: Arrivals, theta: Floats) -> tuple[Floats, Floats]:
     return theta, numpy.maximum(half, floor)
 
 
+def _opening(a: Arrivals, rate: float) -> float:
+    """Returns the depth of a full bucket by which only the first packets of a queue that is never
+    empty have passed: by their lead over all others; 0: they have none."""
+    rest = a.out_ns - departures(a.at_ns, a.size, rate)
+    middle = float(numpy.median(rest))
+    usual = 1.4826 * float(numpy.median(numpy.abs(rest - middle)))
+    first = rest[:OPENING] - middle
+    return float(numpy.median(first)) * rate / 8e9 if first.min() > max(
+        10 * usual, 10 * RESOLUTION_NS) else 0.0
+
+
 def bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
     """Returns rate and depth of a token bucket, if that explains the delays better than a leaky
     one of this rate; infinite: than none."""
@@ -171,6 +183,9 @@ def bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
                  "initial_simplex": numpy.log([best, [best[0] * 1.05, best[1]],
                                                [best[0], best[1] * 1.3]])})
     r, b = math.exp(found.x[0]), math.exp(found.x[1])
+    opening = _opening(a, rate) if math.isfinite(rate) else 0.0
+    if opening > BURST_LEAST:
+        return rate, opening
     # A flow that is never idle shows the depth only at its beginning.
     once = _spread(a, r, b) < ONCE * without
     if b < BURST_LEAST or not (once or better(a, (r, b), (rate, 0.0))):
