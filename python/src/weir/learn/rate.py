@@ -21,6 +21,7 @@ from .link import RESOLUTION_NS, Arrivals, departures
 
 LEAST_HALF = 1e-7  # nobody needs to know a rate better
 OPENING = 4  # packets
+LEAST_GAIN = 0.003  # of the spread
 ONCE = 0.7  # of the spread is left, if a few packets tell of a bucket
 BURST_LEAST = 3000.0  # less is a packet or two, which nobody can tell from none
 
@@ -46,7 +47,7 @@ def _spreads(a: Arrivals, rate: float, burst: float, blocks: int = BLOCKS) -> Fl
 def better(a: Arrivals, one: tuple[float, float], other: tuple[float, float]) -> bool:
     """Returns whether the first bucket explains more than the second one, beyond chance."""
     gain = _spreads(a, *other) - _spreads(a, *one)
-    if gain.mean() < max(RESOLUTION_NS, 0.02 * float(_spreads(a, *other).mean())):
+    if gain.mean() < max(RESOLUTION_NS, LEAST_GAIN * float(_spreads(a, *other).mean())):
         return False
     if (gain > 0).mean() > 0.85:  # one part may gain much more than the others
         return True
@@ -159,8 +160,13 @@ def _opening(a: Arrivals, rate: float) -> float:
     middle = float(numpy.median(rest))
     usual = 1.4826 * float(numpy.median(numpy.abs(rest - middle)))
     first = rest[:OPENING] - middle
-    return float(numpy.median(first)) * rate / 8e9 if first.min() > max(
-        10 * usual, 10 * RESOLUTION_NS) else 0.0
+    if first.min() < max(6 * usual, 10 * RESOLUTION_NS):
+        return 0.0
+    depth = float(numpy.median(first)) * rate / 8e9
+    # The lead ends when the bucket is empty.
+    n = int(numpy.searchsorted(numpy.cumsum(a.size), 3 * depth)) + 2 * OPENING
+    other = a.out_ns[:n] - departures(a.at_ns[:n], a.size[:n], rate, depth)
+    return depth if float(other.std()) < 0.5 * float(rest[:n].std()) else 0.0
 
 
 def bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
