@@ -156,11 +156,47 @@ def merge(path, *captures):
         records[order].tofile(out)
 
 
-def shift(path, by_ns):
-    """Sets the clock of a capture."""
+def shift(path, by_ns, since_ns=0):
+    """Sets the clock of a capture, from an instant on."""
     head, record = _records(path)
-    at = record["s"].astype(numpy.int64) * 10**9 + record["ns"] + by_ns
+    at = record["s"].astype(numpy.int64) * 10**9 + record["ns"]
+    at += numpy.where(at >= since_ns, by_ns, 0)
     record["s"], record["ns"] = at // 10**9, at % 10**9
+    _write_records(path, head, record)
+
+
+def fragment(path):
+    """Makes two fragments of one packet of each two packets of a capture."""
+    head, record = _records(path)
+    frame = record["frame"]
+    frame[1::2, 18:20] = frame[0:len(frame) - 1:2, 18:20]
+    frame[0::2, 20] = 0x20
+    frame[1::2, 20:22] = [0, 185]
+    frame[:, 24:26] = 0
+    frame[:, 24:26] = _sum16(frame[:, 14:34].copy().view(">u2")).view("u1").reshape(-1, 2)
+    _write_records(path, head, record)
+
+
+def join(path, n):
+    """Makes one long frame of each n packets of a capture, as a host has them before its NIC cuts
+    them."""
+    head, record = _records(path)
+    record = record[:len(record) // n * n:n]
+    record["wire"] = 42 + n * (record["wire"] - 42)
+    record["frame"][:, 16:18] = (record["wire"] - 14).astype(">u2").view("u1").reshape(-1, 2)
+    record["frame"][:, 24:26] = 0
+    record["frame"][:, 24:26] = _sum16(record["frame"][:, 14:34].copy().view(">u2")).view(
+        "u1").reshape(-1, 2)
+    _write_records(path, head, record)
+
+
+def keep(path, share):
+    """Cuts a capture behind a share of its packets."""
+    head, record = _records(path)
+    _write_records(path, head, record[:int(share * len(record))])
+
+
+def _write_records(path, head, record):
     with open(path, "wb") as out:
         out.write(head)
         record.tofile(out)

@@ -156,18 +156,32 @@ def _set_clock(forward: Direction, back: Direction, begin: int, found: Clocks) -
     if one is None or other is None or abs(one[1] + other[1]) > 0.1 * abs(one[1]) + 6 * one[2]:
         return
     size = (one[1] - other[1]) / 2
-    # The instant is that of the first packet behind it, of either direction.
-    there = ~forward.lost
-    delay = (forward.received_ns[there] - forward.sent_ns[there]).astype(float)
-    at = (forward.received_ns[there] - begin).astype(float)
-    near = numpy.abs((forward.sent_ns[there] - begin) - one[0]) < 0.05 * (at[-1] - at[0])
-    level = numpy.quantile(delay[near], 0.05 if size > 0 else 0.95) + size / 2
-    behind = near & (delay > level if size > 0 else delay < level)
-    when = float(at[behind].min()) if behind.any() else one[0]
+    when = _instant(forward, back, begin, one[0], size)
     _correct(forward, back, begin, 0.0, when, size)
     found.steps.append((when / 1e9, size))
     found.notes.append(f"{when / 1e9:.3f} s after the beginning a clock was set by "
                        f"{abs(size) / 1e6:.3g} ms: removed")
+
+
+def _instant(forward: Direction, back: Direction, begin: int, about: float, size: float) -> float:
+    """Returns when the second clock was set, by itself: the stamp that best divides the packets of
+    both directions into those with the delays of before and of after."""
+    stamps, behind = [], []
+    for direction, own, grows in ((forward, forward.received_ns, size > 0),
+                                  (back, back.sent_ns, size < 0)):
+        there = ~direction.lost
+        delay = (direction.received_ns[there] - direction.sent_ns[there]).astype(float)
+        at = (own[there] - begin).astype(float)
+        near = numpy.abs(at - about) < 0.05 * (at[-1] - at[0]) + 2 * abs(size)
+        level = float(numpy.median(delay[near & (at < about - abs(size))]))
+        level += abs(size) / 2 if grows else -abs(size) / 2
+        stamps.append(at[near])
+        behind.append(delay[near] > level if grows else delay[near] < level)
+    at, after = numpy.concatenate(stamps), numpy.concatenate(behind)
+    order = numpy.argsort(at, kind="stable")
+    right = numpy.concatenate([[0], numpy.cumsum(numpy.where(after[order], -1, 1))])
+    cut = min(int(numpy.argmax(right)), len(at) - 1)
+    return float(at[order][cut])
 
 
 def _remove_drift(forward: Direction | None, back: Direction | None, begin: int,

@@ -16,7 +16,7 @@ import scipy.optimize
 import scipy.special
 import scipy.stats
 
-from .estimate import Estimate, Floats, block_error, series
+from .estimate import Estimate, Floats, block_error, independent, series
 
 CONSTANT_NS = 1000.0
 STAMPS_NS = 50e3  # what a host's stamps vary by, if that is little beside the delay
@@ -135,14 +135,6 @@ def _distance(x: Floats, family: str, delay: float, jitter: float) -> float:
     p = (numpy.arange(1000) + 0.5) / 1000
     at = quantile(family, delay, jitter, p)
     return float(numpy.abs(numpy.searchsorted(numpy.sort(x), at) / len(x) - p).max())
-
-
-def independent(x: Floats) -> float:
-    """Returns how many independent values have as uncertain a mean."""
-    half = block_error(x)
-    if not half > 0:
-        return float(len(x))
-    return max(4.0, min(float(len(x)), (2.02 * float(x.std()) / half) ** 2))
 
 
 def learn(rest_ns: Floats, gap_ns: Floats, overtaken: int) -> Delay:

@@ -64,6 +64,14 @@ def block_error(values: Floats, blocks: int = BLOCKS) -> float:
     return t * float(means.std(ddof=1)) / math.sqrt(blocks)
 
 
+def independent(x: Floats) -> float:
+    """Returns how many independent values have as uncertain a mean."""
+    half = block_error(x)
+    if not half > 0:
+        return float(len(x))
+    return max(4.0, min(float(len(x)), (2.02 * float(x.std()) / half) ** 2))
+
+
 def series(name: str, unit: str, value: float, influence: Floats, basis: str,
            least: float = 0.0) -> Estimate:
     """An estimate from the influence of each packet on it. `least` is the half width that the

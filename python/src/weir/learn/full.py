@@ -13,7 +13,7 @@ import scipy.optimize
 from .estimate import Z, Bools, Floats, Ints
 from .link import Arrivals, departures
 from .pairs import Direction
-from .rate import LEAST_HALF
+from .rate import LEAST_DEPTH, LEAST_HALF
 
 FULL, BLURRED = 0.9, 0.5  # a queue that drops nearly all is full
 TURNS = 4
@@ -23,7 +23,6 @@ CLOUDS = 6
 SEARCH = 60  # points
 WIDER = 1.4   # than the cloud before
 LEAST_POINTS = 6
-LEAST_BURST = 1e-3  # of the depth: nobody needs to know it better
 UNIT_SURE = 2.0  # the logarithm by which a unit has to be more likely
 LENGTHS_MOST = 1 << 17  # that are told apart
 DRIFT = 1e-5  # of a clock, that may be left
@@ -122,7 +121,7 @@ def by_edge(filled: Filled, theta: Floats, half: Floats, absorbs: float
     # The stamps of arrivals have the drift of a clock in them, which is known later; drops do not.
     width = half / Z
     width[0] = math.hypot(width[0], DRIFT * absorbs)
-    width[1:] = numpy.hypot(width[1:], LEAST_BURST / Z)
+    width[1:] = numpy.hypot(width[1:], LEAST_DEPTH / Z)
     begin = theta
 
     def log(here: Floats) -> float:
@@ -153,7 +152,7 @@ def _scatter(log: Callable[[Floats], float], theta: Floats, wide: Floats
     one, each as wide as the weights of the one before (O. Cappe et al., "Population Monte Carlo",
     2004). As long as few points have all the weight, weights count less (tempering). The method of
     Nelder and Mead ends the search."""
-    floor = numpy.array([5e-6, LEAST_BURST])
+    floor = numpy.array([5e-6, LEAST_DEPTH])
     rng = numpy.random.default_rng(1)
     spread = numpy.diag(wide / Z)
     for _ in range(CLOUDS):

@@ -49,8 +49,10 @@ def learn(direction: Direction) -> Queue:
     bucket = rates.bucket(a, rate if leaky else math.inf)
     if bucket is None and not leaky:
         return _no_rate(a, none)
-    theta = numpy.log(numpy.array([rate] if bucket is None else bucket))
+    theta = numpy.log(numpy.array([rate] if bucket is None else bucket[:2]))
     theta, half = rates.refine(a, theta)
+    if bucket is not None:
+        half[1] = min(half[1], bucket[2])
     rate, burst = _bucket_of(theta)
     filled = full.Filled(direction, a)
     if direction.lost.any() and half[0] > rates.LEAST_HALF:

@@ -16,11 +16,13 @@ import numpy
 import scipy.optimize
 import scipy.stats
 
-from .estimate import BLOCKS, LEVEL, Floats
+from .estimate import BLOCKS, LEVEL, Floats, independent
 from .link import RESOLUTION_NS, Arrivals, departures
 
 LEAST_HALF = 1e-7  # nobody needs to know a rate better
-OPENING = 4  # packets
+LEAST_DEPTH = 1e-3  # nobody needs to know a bucket better
+OPENINGS = (4, 12, 40, 120)  # packets
+OPENING_SURE = 6.0  # the logarithm by which a lead has to be more likely than none
 LEAST_GAIN = 0.003  # of the spread
 ONCE = 0.7  # of the spread is left, if a few packets tell of a bucket
 BURST_LEAST = 3000.0  # less is a packet or two, which nobody can tell from none
@@ -153,25 +155,37 @@ def refine(a: Arrivals, theta: Floats) -> tuple[Floats, Floats]:
     return theta, numpy.maximum(half, floor)
 
 
-def _opening(a: Arrivals, rate: float) -> float:
+def _opening(a: Arrivals, rate: float) -> tuple[float, float]:
     """Returns the depth of a full bucket by which only the first packets of a queue that is never
-    empty have passed: by their lead over all others; 0: they have none."""
+    empty have passed, by their lead over all others, and the half width of the interval of its
+    logarithm; 0: they have none."""
     rest = a.out_ns - departures(a.at_ns, a.size, rate)
     middle = float(numpy.median(rest))
-    usual = 1.4826 * float(numpy.median(numpy.abs(rest - middle)))
-    first = rest[:OPENING] - middle
-    if first.min() < max(6 * usual, 10 * RESOLUTION_NS):
-        return 0.0
-    depth = float(numpy.median(first)) * rate / 8e9
-    # The lead ends when the bucket is empty.
-    n = int(numpy.searchsorted(numpy.cumsum(a.size), 3 * depth)) + 2 * OPENING
-    other = a.out_ns[:n] - departures(a.at_ns[:n], a.size[:n], rate, depth)
-    return depth if float(other.std()) < 0.5 * float(rest[:n].std()) else 0.0
+    rest = rest - middle
+    usual = max(1.4826 * float(numpy.median(numpy.abs(rest))), RESOLUTION_NS)
+    half = len(rest) // 2
+    alone = independent(rest[half:]) / half  # how much of a packet tells something new
+    # As long as the bucket has tokens, a delay has no queue in it.
+    delay = a.out_ns[:OPENINGS[-1]] - a.at_ns[:OPENINGS[-1]] - middle
+    for first in OPENINGS:
+        lead = float(numpy.median(delay[:first]))
+        if lead * math.sqrt(max(1.0, first * alone)) < 7 * usual or lead < 10 * RESOLUTION_NS:
+            continue
+        depth = lead * rate / 8e9
+        # The lead ends when the bucket is empty.
+        n = min(int(numpy.searchsorted(numpy.cumsum(a.size), 4 * depth)) + 20, len(rest))
+        other = a.out_ns[:n] - departures(a.at_ns[:n], a.size[:n], rate, depth)
+        gain = math.log(float(rest[:n].std()) / max(float(other.std()), RESOLUTION_NS))
+        if gain * n * max(alone, 1 / first) > OPENING_SURE:
+            half = 2 * usual / math.sqrt(max(1.0, first * alone)) / lead
+            return depth, max(half, LEAST_DEPTH)
+    return 0.0, math.inf
 
 
-def bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
+def bucket(a: Arrivals, rate: float) -> tuple[float, float, float] | None:
     """Returns rate and depth of a token bucket, if that explains the delays better than a leaky
-    one of this rate; infinite: than none."""
+    one of this rate; infinite: than none. And the half width of the interval of the logarithm of
+    the depth, as far as its first packets tell."""
     passed = 8e9 * float(a.size.sum()) / float(a.out_ns.max() - a.at_ns[0])
     seen = _dispersion(a)
     tries = [*seen, *numpy.geomspace(passed, max(*seen, 1.1 * passed), 24)]
@@ -189,11 +203,11 @@ def bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
                  "initial_simplex": numpy.log([best, [best[0] * 1.05, best[1]],
                                                [best[0], best[1] * 1.3]])})
     r, b = math.exp(found.x[0]), math.exp(found.x[1])
-    opening = _opening(a, rate) if math.isfinite(rate) else 0.0
+    opening, half = _opening(a, rate) if math.isfinite(rate) else (0.0, math.inf)
     if opening > BURST_LEAST:
-        return rate, opening
+        return rate, opening, half
     # A flow that is never idle shows the depth only at its beginning.
     once = _spread(a, r, b) < ONCE * without
     if b < BURST_LEAST or not (once or better(a, (r, b), (rate, 0.0))):
         return None
-    return r, b
+    return r, b, math.inf
