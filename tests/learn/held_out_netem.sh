@@ -50,7 +50,8 @@ fi
 rm -f "$folder/ready" "$folder/over"
 again="sh $0 $folder $seconds $runs $bulk $kind"
 if [ "$kind" = weir ]; then
-	"$1" exec -q -c "$2" --between "A: WEIR_LEARN_HOST=A $again -" "B: WEIR_LEARN_HOST=B $again A"
+	"$1" exec -q -c "$2" --between "A: WEIR_LEARN_HOST=A $again -" \
+		"B: WEIR_LEARN_HOST=B $again A"
 	exit
 fi
 for name in A R B; do ip netns add weir-held-$name; done
@@ -64,7 +65,7 @@ $in_b sh -c 'ip link set lo up; ip addr add 10.9.2.1/24 dev b0; ip link set b0 u
 	ip route add default via 10.9.2.2'
 $in_r sh -c 'ip addr add 10.9.1.2/24 dev ra; ip addr add 10.9.2.2/24 dev rb
 	ip link set ra up; ip link set rb up; echo 1 > /proc/sys/net/ipv4/ip_forward
-	ethtool -K ra tso off gso off gro off; ethtool -K rb tso off gso off gro off' > /dev/null 2>&1
+	for i in ra rb; do ethtool -K $i tso off gso off gro off; done' > /dev/null 2>&1
 # A queue of netem has room for all that is on its way.
 $in_r tc qdisc add dev rb root handle 1: netem delay $1 limit 10000 $2
 $in_r tc qdisc add dev rb parent 1: handle 2: tbf $3

@@ -178,16 +178,17 @@ def fragment(path):
 
 
 def join(path, n):
-    """Makes one long frame of each n packets of a capture, as a host has them before its NIC cuts
-    them."""
+    """Makes one long frame of each n packets of the second half of a capture, as a host has them
+    before its NIC cuts them."""
     head, record = _records(path)
-    record = record[:len(record) // n * n:n]
+    half = len(record) // 2
+    first, record = record[:half], record[half:half + (len(record) - half) // n * n:n].copy()
     record["wire"] = 42 + n * (record["wire"] - 42)
     record["frame"][:, 16:18] = (record["wire"] - 14).astype(">u2").view("u1").reshape(-1, 2)
     record["frame"][:, 24:26] = 0
     record["frame"][:, 24:26] = _sum16(record["frame"][:, 14:34].copy().view(">u2")).view(
         "u1").reshape(-1, 2)
-    _write_records(path, head, record)
+    _write_records(path, head, numpy.concatenate([first, record]))
 
 
 def keep(path, share):

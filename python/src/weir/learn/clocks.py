@@ -6,6 +6,9 @@ line below all delays that touches their lower convex hull under the middle of t
 Moon, P. Skelly, D. Towsley, "Estimation and Removal of Clock Skew from Network Delay Measurements",
 INFOCOM 1999). A constant difference of clocks cannot be told from a constant delay: the delays of
 both directions together are known, how they divide is not.
+
+A drift that a queue hides is sought once more in the delays without the queue. Assumed: a clock
+drifts evenly. A step that explains the delays better than a line is no drift.
 """
 
 from __future__ import annotations

@@ -3,6 +3,11 @@
 
 Delays of neighbours depend on each other, above all on a path that keeps order, so a likelihood
 counts as that of fewer independent packets, and intervals are those of means of blocks.
+
+Mean and deviation are estimated by the moments, of lognormal by those of the logarithms, and of
+pareto, which has no fourth moment, by quartiles; their errors by influence functions (F. Hampel,
+1974). The distributions are those of docs/delay.md. Assumed: a distribution that does not change,
+and does not depend on load. Whether it changes, doubts.py asks.
 """
 
 from __future__ import annotations

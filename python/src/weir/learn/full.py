@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A full queue: the length from which on packets are lost, and what that tells of the rate."""
+"""A full queue: the length from which on packets are lost, and what that tells of the rate.
+
+Given rate and bucket, what waits when a packet is sent follows from what arrived. A queue that
+drops from some length on is compared with a loss rate that does not depend on the length, by the
+ratio of their likelihoods, for each length. At a wrong rate, packets seem to be let in where others
+are dropped, so this ratio tells the rate, too. It rests on when packets were sent, and on which of
+them arrived, not on when: the clock of the receiver does not matter.
+
+Assumed: one limit, in bytes or packets, that does not change, and drops only of what arrives.
+"""
 
 from __future__ import annotations
 

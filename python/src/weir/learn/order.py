@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packets that arrive in another order (RFC 4737), twice, or with errors."""
+"""Packets that arrive in another order (RFC 4737), twice, or with errors.
+
+Assumed: packets that are held back are few, and all by the same number of packets or the same time;
+copies and errors come at random. Shares have Wilson's intervals.
+"""
 
 from __future__ import annotations
 

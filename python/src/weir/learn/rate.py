@@ -6,6 +6,13 @@ when each has left the link follows: max(arrival, last departure) + 8 L / R, and
 of depth B the same, 8 B / R earlier. What remains of each delay is propagation. At the right rate
 that remainder varies least, because a wrong one leaves a part of the queue in it. So bursts, idle
 times and one's own load need no special care: each packet that waits says something about the rate.
+
+The departures are those of Lindley's recursion (D. Lindley, "The Theory of Queues with a Single
+Server", 1952). The search begins at the rates at which packets most often arrive (dispersion: C.
+Dovrolis, P. Ramanathan, D. Moore, "What Do Packet Dispersion Techniques Measure?", 2001), and ends
+by least squares, with the covariance of H. White (1980) over blocks. Assumed: one queue, first in,
+first out, of a constant rate, that nobody else uses, and a propagation delay that does not depend
+on it.
 """
 
 from __future__ import annotations
@@ -163,8 +170,8 @@ def _opening(a: Arrivals, rate: float) -> tuple[float, float]:
     middle = float(numpy.median(rest))
     rest = rest - middle
     usual = max(1.4826 * float(numpy.median(numpy.abs(rest))), RESOLUTION_NS)
-    half = len(rest) // 2
-    alone = independent(rest[half:]) / half  # how much of a packet tells something new
+    later = rest[len(rest) // 2:]  # whose bucket is empty
+    alone = independent(later) / len(later)  # how much of a packet tells something new
     # As long as the bucket has tokens, a delay has no queue in it.
     delay = a.out_ns[:OPENINGS[-1]] - a.at_ns[:OPENINGS[-1]] - middle
     for first in OPENINGS:
