@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random scenarios, through `weir replay`, and learned back.
 
-usage: closed_loop.py WEIR ROOT     claims about a few scenarios; $WEIR_LEARN_LOOPS says how many
+usage: closed_loop.py WEIR ROOT     claims about a few scenarios; $WEIR_LEARN_LOOPS says how many,
+       and $WEIR_LEARN_FIRST from which on
        closed_loop.py WEIR ROOT N   one of them, with all estimates
 """
 import collections
@@ -299,4 +300,6 @@ if __name__ == "__main__":
         for one in sys.argv[3:]:
             show(judge(int(one)))
         sys.exit(0)
-    sys.exit(tap.run(claims(judge_all(range(int(os.environ.get("WEIR_LEARN_LOOPS", FEW)))))))
+    begin, count = (int(os.environ.get(name, usual)) for name, usual in
+                    (("WEIR_LEARN_FIRST", 0), ("WEIR_LEARN_LOOPS", FEW)))
+    sys.exit(tap.run(claims(judge_all(range(begin, begin + count)))))
