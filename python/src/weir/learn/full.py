@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy
 import scipy.optimize
 
-from .estimate import Z, Bools, Floats, Ints
+from .estimate import Bools, Floats, Ints, Z
 from .link import Arrivals, departures
 from .pairs import Direction
 from .rate import LEAST_DEPTH, LEAST_HALF

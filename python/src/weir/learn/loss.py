@@ -20,7 +20,7 @@ import scipy.special
 
 from . import chain
 from .chain import ARRIVED, FLOOR, LOST, UNKNOWN, Runs, likelihood, runs_of
-from .estimate import Z, Bools, Estimate, Floats, Ints, share
+from .estimate import Bools, Estimate, Floats, Ints, Z, share
 from .estimate import series as series_estimate
 
 MODELS = ("none", "every", "random", "gilbert", "gilbert-elliott", "four-state")

@@ -14,9 +14,8 @@ from . import delay as delays
 from . import link as links
 from . import loss as losses
 from . import queue as queues
-from .estimate import Z, Bools, Estimate, Floats, wider
+from .estimate import Bools, Estimate, Floats, Z, wider
 from .pairs import Direction
-
 
 LEAST_PACKETS = 100
 TURNS = 3  # of clocks and queue: each sees the other better
