@@ -6,7 +6,8 @@ Three kinds are made here, because weir cannot make them: a policer that becomes
 cell whose loss follows its load, and a route that changes. Beside them stand scenarios of the
 closed loop.
 
-usage: refusals.py WEIR ROOT    $WEIR_LEARN_REFUSALS says how many of both
+usage: refusals.py WEIR ROOT    $WEIR_LEARN_REFUSALS says how many of both, $WEIR_LEARN_FIRST
+                               from which on
 """
 import os
 import sys
@@ -94,7 +95,7 @@ def strange(number):
     rng = numpy.random.default_rng(7000 + number)
     kind = (policer, radio, route)[number % 3]
     made, word = kind(rng)
-    doubts = path.learn(made).doubts
+    doubts = path.learn_ways({"down": made})[1]["down"].doubts
     return kind.__name__, any(word in doubt for doubt in doubts), doubts
 
 
@@ -104,10 +105,11 @@ def usual(number):
 
 
 def main():
-    count = int(os.environ.get("WEIR_LEARN_REFUSALS", FEW))
+    first, count = (int(os.environ.get(name, other)) for name, other in
+                    (("WEIR_LEARN_FIRST", 0), ("WEIR_LEARN_REFUSALS", FEW)))
     with closed_loop.concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
-        strangers = list(pool.map(strange, range(count)))
-        others = list(pool.map(usual, range(count)))
+        strangers = list(pool.map(strange, range(first, first + count)))
+        others = list(pool.map(usual, range(first, first + count)))
 
     def what_no_model_fits_is_refused_for_its_reason():
         wrong = [f"{i}: {kind}: {doubts}" for i, (kind, right, doubts) in enumerate(strangers)

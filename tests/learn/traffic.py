@@ -4,6 +4,8 @@
 A capture has the first 64 bytes of each frame, whose length on the wire may be more. `whole` writes
 every byte, so that damage can be seen: then all frames have one length.
 """
+import struct
+
 import numpy
 
 BEGIN_NS = 1_700_000_000 * 10**9
@@ -30,6 +32,32 @@ def on_off(rng, n, gap_ns, burst, pause_ns):
 def sizes(rng, n, mix=((0.3, 90), (0.2, 590), (0.5, MTU_FRAME))):
     shares = numpy.array([share for share, _ in mix])
     return rng.choice([size for _, size in mix], n, p=shares / shares.sum())
+
+
+def read_data(path, most):
+    """Returns instants and lengths of the longer packets of a capture, at most so many: data, and
+    not what answers it. Its records differ in length."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    word, nano = ("<IIII", raw[:4] == b"\x4d\x3c\xb2\xa1")
+    at, stamps, sizes = 24, [], []
+    while at + 16 <= len(raw) and len(sizes) < most:
+        second, part, there, wire = struct.unpack_from(word, raw, at)
+        if wire > 200:
+            stamps.append(second * 10**9 + part * (1 if nano else 1000))
+            sizes.append(wire)
+        at += 16 + there
+    stamps = numpy.array(stamps, numpy.int64)
+    return BEGIN_NS + stamps - stamps[0], numpy.array(sizes)
+
+
+def captured(path, n, gap_ns):
+    """Packets as a capture has them, again and again, with another mean gap."""
+    at, size = read_data(path, n)
+    at = (at - BEGIN_NS) * (gap_ns * len(at) / float(at[-1] - BEGIN_NS))
+    turns = -(-n // len(at))
+    at = (at[None, :] + (at[-1] + gap_ns) * numpy.arange(turns)[:, None]).ravel()[:n]
+    return BEGIN_NS + at.astype(numpy.int64), numpy.tile(size, turns)[:n]
 
 
 def _sum16(words):
@@ -74,14 +102,14 @@ def write(path, at_ns, wire_bytes, source="10.0.0.1", target="10.0.1.1", ports=(
         record.tofile(out)
 
 
-def disturb(path, skew, nat):
-    """Lets the clock of a capture run otherwise, from its first packet on, and rewrites the source
+def disturb(path, skew, nat, begin_ns=BEGIN_NS):
+    """Lets the clock of a capture run otherwise, from an instant on, and rewrites the source
     of its packets as a NAT does. Records have one length."""
     head, record = _records(path)
     size = record["frame"].shape[1]
     if skew:
         at = record["s"].astype(numpy.int64) * 10**9 + record["ns"]
-        at += numpy.round((at - BEGIN_NS) * skew).astype(numpy.int64)
+        at += numpy.round((at - begin_ns) * skew).astype(numpy.int64)
         record["s"], record["ns"] = at // 10**9, at % 10**9
     if nat:
         frame = record["frame"]
@@ -128,11 +156,48 @@ def merge(path, *captures):
         records[order].tofile(out)
 
 
-def shift(path, by_ns):
-    """Sets the clock of a capture."""
+def shift(path, by_ns, since_ns=0):
+    """Sets the clock of a capture, from an instant on."""
     head, record = _records(path)
-    at = record["s"].astype(numpy.int64) * 10**9 + record["ns"] + by_ns
+    at = record["s"].astype(numpy.int64) * 10**9 + record["ns"]
+    at += numpy.where(at >= since_ns, by_ns, 0)
     record["s"], record["ns"] = at // 10**9, at % 10**9
+    _write_records(path, head, record)
+
+
+def fragment(path):
+    """Makes two fragments of one packet of each two packets of a capture."""
+    head, record = _records(path)
+    frame = record["frame"]
+    frame[1::2, 18:20] = frame[0:len(frame) - 1:2, 18:20]
+    frame[0::2, 20] = 0x20
+    frame[1::2, 20:22] = [0, 185]
+    frame[:, 24:26] = 0
+    frame[:, 24:26] = _sum16(frame[:, 14:34].copy().view(">u2")).view("u1").reshape(-1, 2)
+    _write_records(path, head, record)
+
+
+def join(path, n):
+    """Makes one long frame of each n packets of the second half of a capture, as a host has them
+    before its NIC cuts them."""
+    head, record = _records(path)
+    half = len(record) // 2
+    first, record = record[:half], record[half:half + (len(record) - half) // n * n:n].copy()
+    record["wire"] = 42 + n * (record["wire"] - 42)
+    record["frame"][:, 16:18] = (record["wire"] - 14).astype(">u2").view("u1").reshape(-1, 2)
+    record["frame"][:, 24:26] = 0
+    record["frame"][:, 24:26] = _sum16(record["frame"][:, 14:34].copy().view(">u2")).view(
+        "u1").reshape(-1, 2)
+    _write_records(path, head, numpy.concatenate([first, record]))
+
+
+def keep(path, share):
+    """Cuts a capture behind a share of its packets."""
+    head, record = _records(path)
+    _write_records(path, head, record[:int(share * len(record))])
+
+
+def _write_records(path, head, record):
     with open(path, "wb") as out:
         out.write(head)
         record.tofile(out)

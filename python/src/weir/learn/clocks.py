@@ -6,6 +6,9 @@ line below all delays that touches their lower convex hull under the middle of t
 Moon, P. Skelly, D. Towsley, "Estimation and Removal of Clock Skew from Network Delay Measurements",
 INFOCOM 1999). A constant difference of clocks cannot be told from a constant delay: the delays of
 both directions together are known, how they divide is not.
+
+A drift that a queue hides is sought once more in the delays without the queue. Assumed: a clock
+drifts evenly. A step that explains the delays better than a line is no drift.
 """
 
 from __future__ import annotations
@@ -15,12 +18,17 @@ import math
 
 import numpy
 
-from .estimate import Estimate, Floats
+from .estimate import BLOCKS, Estimate, Floats
 from .pairs import NEVER, Direction
 
 BINS = 60
 SKEW_MOST = 1e-3  # a clock that drifts faster is no clock
 FAR_NS = 5e9      # a delay that only a wrong clock has
+SKEW_USUAL = 1e-4
+DRIFT_SURE = 5.0  # standard errors
+STEP_SURE = 8.0   # the logarithm by which a step is more likely than a line
+DRIFT_LEAST_NS = 50.0  # over the whole measurement
+T_BLOCKS = 2.02   # the 97.5 % quantile of Student's t of BLOCKS - 2
 
 
 @dataclasses.dataclass
@@ -31,11 +39,7 @@ class Clocks:
     steps: list[tuple[float, float]]  # seconds after the beginning, nanoseconds
     sure: bool
     notes: list[str]
-
-    @property
-    def drift_error(self) -> float:
-        """How uncertain the drift is that was removed, as a share of time."""
-        return 0.0 if self.skew is None else (self.skew.high - self.skew.low) / 2e6
+    drift_error: float = 0.0  # the half width of the interval of the drift, as a share of time
 
 
 def _bins(direction: Direction, begin: int, bins: int) -> tuple[Floats, Floats]:
@@ -88,11 +92,17 @@ def _drift(at: Floats, delay: Floats) -> tuple[float, float] | None:
     floor = 1.0 / (at[-1] - at[0])  # a nanosecond
     parts = [float(numpy.polyfit(at[part], delay[part], 1)[0])
              for part in (slice(0, half), slice(half, None))]
-    if (abs(slope) < max(8 * error, 20 * floor) or abs(slope) > SKEW_MOST
+    if (_step_left(delay) < float((rest ** 2).sum())
+            or abs(slope) < max(8 * error, 20 * floor) or abs(slope) > SKEW_MOST
             or abs(parts[0] - parts[1]) > 0.3 * abs(slope) + 6 * error):
         return None
     return hull_slope(at, delay) if abs(hull_slope(at, delay) - slope) < 4 * error + floor else \
         slope, max(2 * error, floor)
+
+
+def _step_left(y: Floats) -> float:
+    """Returns the sum of squares that the best step in a series leaves."""
+    return min(float(y[:i].var() * i + y[i:].var() * (len(y) - i)) for i in range(2, len(y) - 1))
 
 
 def _step(at: Floats, delay: Floats) -> tuple[float, float, float] | None:
@@ -129,10 +139,13 @@ def _correct(forward: Direction | None, back: Direction | None, begin: int, slop
 
 
 def settle(forward: Direction | None, back: Direction | None, word: str = "guess") -> Clocks:
-    """Corrects the second clock in place. `word` is that of --clocks."""
+    """Corrects the second clock in place. `word` is that of --clocks; if it is `same`, there is one
+    clock."""
     both = [d for d in (forward, back) if d is not None]
     begin = min(int(d.sent_ns[0]) for d in both)
     found = Clocks(None, [], True, [])
+    if word == "same":
+        return found
     if forward is not None and back is not None:
         _set_clock(forward, back, begin, found)
     _remove_drift(forward, back, begin, found)
@@ -146,22 +159,37 @@ def _set_clock(forward: Direction, back: Direction, begin: int, found: Clocks) -
     if one is None or other is None or abs(one[1] + other[1]) > 0.1 * abs(one[1]) + 6 * one[2]:
         return
     size = (one[1] - other[1]) / 2
-    # The instant is that of the first packet behind it, of either direction.
-    there = ~forward.lost
-    delay = (forward.received_ns[there] - forward.sent_ns[there]).astype(float)
-    at = (forward.received_ns[there] - begin).astype(float)
-    near = numpy.abs((forward.sent_ns[there] - begin) - one[0]) < 0.05 * (at[-1] - at[0])
-    level = numpy.quantile(delay[near], 0.05 if size > 0 else 0.95) + size / 2
-    behind = near & (delay > level if size > 0 else delay < level)
-    when = float(at[behind].min()) if behind.any() else one[0]
+    when = _instant(forward, back, begin, one[0], size)
     _correct(forward, back, begin, 0.0, when, size)
     found.steps.append((when / 1e9, size))
     found.notes.append(f"{when / 1e9:.3f} s after the beginning a clock was set by "
                        f"{abs(size) / 1e6:.3g} ms: removed")
 
 
+def _instant(forward: Direction, back: Direction, begin: int, about: float, size: float) -> float:
+    """Returns when the second clock was set, by itself: the stamp that best divides the packets of
+    both directions into those with the delays of before and of after."""
+    stamps, behind = [], []
+    for direction, own, grows in ((forward, forward.received_ns, size > 0),
+                                  (back, back.sent_ns, size < 0)):
+        there = ~direction.lost
+        delay = (direction.received_ns[there] - direction.sent_ns[there]).astype(float)
+        at = (own[there] - begin).astype(float)
+        near = numpy.abs(at - about) < 0.05 * (at[-1] - at[0]) + 2 * abs(size)
+        level = float(numpy.median(delay[near & (at < about - abs(size))]))
+        level += abs(size) / 2 if grows else -abs(size) / 2
+        stamps.append(at[near])
+        behind.append(delay[near] > level if grows else delay[near] < level)
+    at, after = numpy.concatenate(stamps), numpy.concatenate(behind)
+    order = numpy.argsort(at, kind="stable")
+    right = numpy.concatenate([[0], numpy.cumsum(numpy.where(after[order], -1, 1))])
+    cut = min(int(numpy.argmax(right)), len(at) - 1)
+    return float(at[order][cut])
+
+
 def _remove_drift(forward: Direction | None, back: Direction | None, begin: int,
                   found: Clocks) -> None:
+    """Removes a drift that shows in the measured delays, with the queue in them."""
     slopes = []
     for direction, sign in ((forward, 1.0), (back, -1.0)):
         if direction is not None:
@@ -180,13 +208,80 @@ def _remove_drift(forward: Direction | None, back: Direction | None, begin: int,
             slopes[0][1] + slopes[1][1]):
         return
     slope = sum(s for s, _ in slopes) / len(slopes)
-    error = max(e for _, e in slopes)
+    _set_drift(forward, back, begin, slope, max(e for _, e in slopes), found)
+
+
+def _set_drift(forward: Direction | None, back: Direction | None, begin: int, slope: float,
+               error: float, found: Clocks, shown: bool = True) -> None:
+    """Removes a drift, on top of one that has been removed. `error` is that of their sum."""
     # Stamps of the second clock run 1 + slope times as fast.
     _correct(forward, back, begin, slope / (1 + slope))
-    found.skew = Estimate("skew", slope * 1e6, (slope - error) * 1e6, (slope + error) * 1e6, "ppm",
-                          "lower convex hull of the delays")
-    found.notes.append(f"the second clock runs {abs(slope) * 1e6:.3g} ppm too "
-                       f"{'fast' if slope > 0 else 'slow'}: removed")
+    found.drift_error = error
+    if not shown:
+        return
+    total = slope + (found.skew.value / 1e6 if found.skew is not None else 0.0)
+    found.skew = Estimate("skew", total * 1e6, (total - error) * 1e6, (total + error) * 1e6, "ppm",
+                          "the slope of the delays")
+    found.notes = [note for note in found.notes if " ppm too " not in note]
+    found.notes.append(f"the second clock runs {abs(total) * 1e6:.3g} ppm too "
+                       f"{'fast' if total > 0 else 'slow'}: removed")
+
+
+@dataclasses.dataclass
+class Rest:
+    """The delays of one direction without the queue, and when each packet has left that. `per_rate`
+    is the error that the rate of the queue brings into their slope."""
+
+    at_ns: Floats
+    rest_ns: Floats
+    forward: bool
+    per_rate: float = 0.0
+
+
+def slope_of(at_ns: Floats, rest_ns: Floats) -> tuple[float, float] | None:
+    """Returns the slope of delays without the queue, and its standard error; None if a step
+    explains them better than a line. The line is that of least squares through the medians of
+    parts, which are long enough to be independent."""
+    if len(rest_ns) < 20 * BLOCKS:
+        return None
+    parts = numpy.array_split(numpy.arange(len(rest_ns)), BLOCKS)
+    y = numpy.array([float(numpy.median(rest_ns[part])) for part in parts])
+    x = numpy.array([float(at_ns[part].mean()) for part in parts])
+    x -= x.mean()
+    slope = float((x * y).sum() / (x * x).sum())
+    left = float(((y - y.mean() - slope * x) ** 2).sum()) + BLOCKS
+    if BLOCKS / 2 * math.log(left / (BLOCKS + _step_left(y))) > STEP_SURE:
+        return None
+    return slope, math.sqrt(left / (BLOCKS - 2) / float((x * x).sum()))
+
+
+def remove_rest_drift(forward: Direction | None, back: Direction | None, rests: list[Rest],
+                      found: Clocks) -> bool:
+    """Removes the drift that is left in the delays without the queue, and returns whether it is
+    beyond doubt. One that is not is removed, too, as far as it is likely: clocks drift by up to
+    100 ppm, so that it counts as drawn from a normal distribution of this deviation (the mean of
+    its posterior). So intervals of the delay have what a drift that does not show may change."""
+    slopes = []
+    for rest in rests:
+        known = slope_of(rest.at_ns, rest.rest_ns)
+        if known is None:
+            return False
+        slopes.append((known[0] if rest.forward else -known[0],
+                       math.hypot(known[1], rest.per_rate)))
+    weights = numpy.array([error ** -2 for _, error in slopes])
+    slope = float((weights * [s for s, _ in slopes]).sum() / weights.sum())
+    error = float(weights.sum() ** -0.5)
+    span = max(float(rest.at_ns.max() - rest.at_ns.min()) for rest in rests)
+    if max(abs(s - slope) / e for s, e in slopes) > DRIFT_SURE or abs(slope) > SKEW_MOST:
+        return False
+    sure = abs(slope) > DRIFT_SURE * error and abs(slope) * span > DRIFT_LEAST_NS
+    shown = sure or found.skew is not None
+    if not shown:
+        slope *= SKEW_USUAL ** 2 / (SKEW_USUAL ** 2 + error ** 2)
+        error *= SKEW_USUAL / math.hypot(SKEW_USUAL, error)
+    begin = min(int(d.sent_ns[0]) for d in (forward, back) if d is not None)
+    _set_drift(forward, back, begin, slope, T_BLOCKS * error, found, shown)
+    return sure
 
 
 def _least(direction: Direction) -> float:
@@ -199,10 +294,9 @@ def _place(forward: Direction | None, back: Direction | None, begin: int, word: 
     """Decides about the constant difference of clocks."""
     least = [_least(d) for d in (forward, back) if d is not None]
     wrong = any(x < 0 or x > FAR_NS for x in least)
-    if word == "same" or (word == "guess" and not wrong):
-        if word == "guess":
-            found.notes.append("the clocks of both captures count as equal, because nothing in "
-                               "them says otherwise; if they are not, give `--clocks apart`")
+    if word == "guess" and not wrong:
+        found.notes.append("the clocks of both captures count as equal, because nothing in them "
+                           "says otherwise; if they are not, give `--clocks apart`")
         return
     found.sure = False
     if forward is not None and back is not None:

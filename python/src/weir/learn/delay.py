@@ -3,6 +3,11 @@
 
 Delays of neighbours depend on each other, above all on a path that keeps order, so a likelihood
 counts as that of fewer independent packets, and intervals are those of means of blocks.
+
+Mean and deviation are estimated by the moments, of lognormal by those of the logarithms, and of
+pareto, which has no fourth moment, by quartiles; their errors by influence functions (F. Hampel,
+1974). The distributions are those of docs/delay.md. Assumed: a distribution that does not change,
+and does not depend on load. Whether it changes, doubts.py asks.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ import scipy.optimize
 import scipy.special
 import scipy.stats
 
-from .estimate import Estimate, Floats, block_error, series
+from .estimate import Estimate, Floats, block_error, independent, series
 
 CONSTANT_NS = 1000.0
 STAMPS_NS = 50e3  # what a host's stamps vary by, if that is little beside the delay
@@ -135,14 +140,6 @@ def _distance(x: Floats, family: str, delay: float, jitter: float) -> float:
     p = (numpy.arange(1000) + 0.5) / 1000
     at = quantile(family, delay, jitter, p)
     return float(numpy.abs(numpy.searchsorted(numpy.sort(x), at) / len(x) - p).max())
-
-
-def independent(x: Floats) -> float:
-    """Returns how many independent values have as uncertain a mean."""
-    half = block_error(x)
-    if not half > 0:
-        return float(len(x))
-    return max(4.0, min(float(len(x)), (2.02 * float(x.std()) / half) ** 2))
 
 
 def learn(rest_ns: Floats, gap_ns: Floats, overtaken: int) -> Delay:

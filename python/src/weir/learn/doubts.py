@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Doubts: signs that no statement of weir behaves as the path does.
 
-Each test compares with what the same packets would show by chance. Losses come in bursts, so chance
-is not that of independent packets: the series of losses is turned against the load by all distances
-in turn, which keeps both as they are, and their relation not.
+Losses are compared with what the chosen model has expected of each packet, after the packets before
+it (A. Dawid, "Statistical Theory: the Prequential Approach", 1984). What is left has no memory, so
+that its relation to the load has a known distribution, although losses come in bursts.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 
 import numpy
-import scipy.stats
 
 from .estimate import Bools, Floats
 
-SURE = 7.0   # standard deviations of chance
+SURE = 5.0   # standard deviations of chance
+LEAST_LOSSES = 20
 PARTS = 60
-WINDOWS_NS = (20e6, 200e6, 2e9)
+WINDOWS_NS = (10e6, 20e6, 50e6, 100e6, 200e6, 500e6, 1e9, 2e9)
 
 
 def load_of(at_ns: Floats, size: Floats, window_ns: float) -> Floats:
@@ -27,37 +27,37 @@ def load_of(at_ns: Floats, size: Floats, window_ns: float) -> Floats:
     return numpy.asarray(summed[:-1] - summed[first])
 
 
-def follows(lost: Bools, quantity: Floats) -> float:
-    """Returns how sure it is that losses grow with a quantity, in standard deviations of chance."""
-    if lost.sum() < 20 or len(numpy.unique(quantity)) < 3:
+def follows(surprise: Floats, variance: Floats, quantity: Floats) -> float:
+    """Returns how sure it is that losses grow with a quantity, in standard deviations of chance.
+    `surprise` is each loss less what the model expected of it, after the packets before it, and
+    `variance` that of this difference. The quantity, too, was known before. So under the model the
+    sum of their products is a martingale, whose variance is the sum of theirs, however losses come
+    in bursts."""
+    if len(surprise) < 100 or len(numpy.unique(quantity)) < 3:
         return 0.0
-    ranks = scipy.stats.rankdata(quantity)
-    ranks -= ranks.mean()
-    # All turned series at once: their correlation, by Fourier transforms.
-    n = len(lost)
-    series = lost.astype(float) - lost.mean()
-    size = 1 << (2 * n - 1).bit_length()
-    turned = numpy.fft.irfft(numpy.fft.rfft(ranks, size) * numpy.conj(numpy.fft.rfft(series, size)),
-                             size)
-    turned = turned[:n] + numpy.concatenate([[0.0], turned[size - n + 1:]])
-    chance = turned[n // 50:n - n // 50]
-    return float((turned[0] - chance.mean()) / max(float(chance.std()), 1e-9))
+    apart = quantity - float((quantity * variance).sum()) / max(float(variance.sum()), 1e-300)
+    return float((apart * surprise).sum()) / math.sqrt(
+        max(float((apart ** 2 * variance).sum()), 1e-300))
 
 
-def loss_follows_load(lost: Bools, at_ns: Floats, size: Floats) -> str | None:
-    for window in WINDOWS_NS:
-        if follows(lost, load_of(at_ns, size, window)) > SURE:
-            return (f"the loss follows what was sent in the {window / 1e6:g} ms before: a policer, "
-                    "a radio cell or a queue that others fill. `loss` would not react to other "
-                    "traffic as the path does")
-    return None
-
-
-def loss_follows_queue(lost: Bools, occupancy: Floats) -> str | None:
-    if follows(lost, occupancy) > SURE:
+def loss_follows(lost: Bools, predicted: Floats, counts: Bools, at_ns: Floats, size: Floats,
+                 occupancy: Floats | None) -> str | None:
+    """Looks for losses that the chosen model does not expect, where the queue is long, or where
+    much was sent. `counts` marks the packets to look at, which may depend on the past only."""
+    if (lost & counts).sum() < LEAST_LOSSES:
+        return None
+    surprise = (lost - predicted)[counts]
+    variance = (predicted * (1 - predicted))[counts]
+    if occupancy is not None and follows(surprise, variance, occupancy[counts]) > SURE:
         return ("packets are lost the more often the longer the queue is: an active queue "
                 "management, whose parameters a measurement does not tell")
-    return None
+    sure, window = max((follows(surprise, variance, load_of(at_ns, size, window)[counts]), window)
+                       for window in WINDOWS_NS)
+    if sure <= SURE:
+        return None
+    return (f"the loss follows what was sent in the {window / 1e6:g} ms before: a policer, a radio "
+            "cell or a queue that others fill. `loss` would not react to other traffic as the path "
+            "does")
 
 
 def loss_changes(lost: Bools) -> str | None:

@@ -6,11 +6,10 @@ from __future__ import annotations
 import dataclasses
 
 from . import estimate, pairs, path, words
-from .clocks import Clocks, settle
+from .clocks import Clocks
 from .pairs import Direction
 from .readers.measured import Measured, halves
 
-LEAST = 100       # packets of a direction, to learn from two captures
 LEAST_PROBES = 10
 
 
@@ -25,14 +24,13 @@ class Found:
     fixed: dict[str, list[str]]
 
 
-def of_ways(head: list[str], ways: dict[str, Direction], clocks: str, least: int = LEAST) -> Found:
+def of_ways(head: list[str], ways: dict[str, Direction], clocks: str,
+            least: int = path.LEAST_PACKETS) -> Found:
     """Learns what both ends have seen, by cloud. Settles the clocks."""
     if not ways:
         raise pairs.NothingToLearn("no packet goes from the first capture to the second one; "
                                    "exchange --sent and --received")
-    settled = settle(ways.get("down"), ways.get("up"), clocks)
-    learned = {name: path.learn(way, settled.drift_error) for name, way in ways.items()
-               if len(way.sent_ns) >= least}
+    settled, learned = path.learn_ways(ways, clocks, least)
     if not learned:
         raise pairs.NothingToLearn(f"each direction has fewer than {least} packets")
     return Found(head, settled, learned, {})

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Loss: none, random, in bursts (Gilbert), in states that differ (Gilbert-Elliott), in four states.
 
-Models are compared by BIC. The likelihood of a model with hidden states is a product of matrices,
-one for each run of packets that arrived, of packets that were lost, and of packets of which nobody
-knows, because a full queue would have dropped them anyway. It is taken in pairs, so that a million
-packets with a few thousand runs take milliseconds.
+Models are compared by BIC (G. Schwarz, "Estimating the Dimension of a Model", 1978), whose
+likelihoods are those of chain.py. Packets that met a full queue count as unknown, because they
+would have been dropped anyway. Intervals are those of a normal likelihood of the parameters'
+logits, with the observed information (B. Efron, D. Hinkley, 1978); of models whose states show,
+those of Wilson.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ import numpy
 import scipy.optimize
 import scipy.special
 
+from . import chain
+from .chain import ARRIVED, FLOOR, LOST, UNKNOWN, Runs, likelihood, runs_of
 from .estimate import Bools, Estimate, Floats, Ints, Z, share
 from .estimate import series as series_estimate
 
 MODELS = ("none", "every", "random", "gilbert", "gilbert-elliott", "four-state")
+PARAMETERS = {"gilbert": ("p", "r"), "gilbert-elliott": ("p", "r", "bad", "good"),
+              "four-state": ("p13", "p31", "p32", "p23", "p14")}
 LEAST_LOSSES = 5
-ARRIVED, LOST, UNKNOWN = range(3)
 STARTS_MOST = 2
-RUNS_MOST = 12_000  # of a series with unknown packets: more would take long
-_FLOOR = 1e-12
+RUNS_MOST = 12_000  # with which a search begins: more would take long
 
 
 @dataclasses.dataclass
@@ -39,95 +42,40 @@ class Loss:
     losses: int
     packets: int
 
-
-@dataclasses.dataclass
-class Runs:
-    """A series of ARRIVED, LOST and UNKNOWN as runs."""
-
-    what: Ints
-    length: Ints
+    def predicted(self, lost: Bools, unknown: Bools) -> Floats:
+        """Returns for each packet how probable its loss was, after what is known of those before
+        it. Only of models that draw."""
+        x = numpy.array([e.value for e in self.parameters])
+        return chain.predicted(chain.CHANNELS[self.model](x), outcomes(lost, unknown))
 
 
-def runs_of(series: Ints) -> Runs:
-    edges = numpy.flatnonzero(numpy.diff(series)) + 1
-    first = numpy.concatenate([[0], edges])
-    lengths = numpy.diff(numpy.concatenate([first, [len(series)]]))
-    return Runs(series[first].astype(numpy.int64), lengths.astype(numpy.int64))
-
-
-def _chain(start: Floats, matrices: Floats) -> float:
-    """Returns the logarithm of the sum of start × M1 × M2 × ..."""
-    log = 0.0
-    while len(matrices) > 1:
-        if len(matrices) % 2:
-            matrices = numpy.concatenate([matrices, numpy.eye(matrices.shape[1])[None]])
-        matrices = matrices[0::2] @ matrices[1::2]
-        top = numpy.maximum(matrices.max(axis=(1, 2)), 1e-300)
-        matrices = matrices / top[:, None, None]
-        log += float(numpy.log(top).sum())
-    total = float((start @ matrices[0]).sum())
-    return log + math.log(max(total, 1e-300))
-
-
-def _likelihood(move: Floats, loses: Floats, runs: Runs) -> float:
-    """The likelihood of a chain that begins in its first state, moves ahead of each packet, and
-    loses it with the probability of the new state."""
-    matrices = numpy.empty((len(runs.what), len(move), len(move)))
-    for what, seen in ((ARRIVED, 1 - loses), (LOST, loses), (UNKNOWN, numpy.ones(len(move)))):
-        here = runs.what == what
-        if not here.any():
-            continue
-        unique, where = numpy.unique(runs.length[here], return_inverse=True)
-        matrices[here] = _powers(move * seen, unique)[where]
-    start = numpy.zeros(len(move))
-    start[0] = 1.0
-    return _chain(start, matrices)
-
-
-def _powers(matrix: Floats, exponents: Ints) -> Floats:
-    """Returns powers of a matrix, all at once by the binary digits of the exponents."""
-    found = numpy.tile(numpy.eye(len(matrix)), (len(exponents), 1, 1))
-    for digit in range(int(exponents.max()).bit_length()):
-        has = exponents >> digit & 1 > 0
-        found[has] = found[has] @ matrix
-        matrix = matrix @ matrix
-    return found
-
-
-def _elliott(x: Floats, runs: Runs) -> float:
-    """A channel with two states; x is p, r, loss while bad, loss while good."""
-    p, r, bad, good = x
-    return _likelihood(numpy.array([[1 - p, p], [r, 1 - r]]), numpy.array([good, bad]), runs)
+def outcomes(lost: Bools, unknown: Bools) -> Ints:
+    return numpy.where(unknown, UNKNOWN, numpy.where(lost, LOST, ARRIVED))
 
 
 def _four(x: Floats, runs: Runs) -> float:
-    """Four states; x is p13, p31, p32, p23, p14."""
-    p13, p31, p32, p23, p14 = x
-    beyond = max(p13 + p14 - 1, 0) + max(p31 + p32 - 1, 0)
-    if beyond > 0:  # no chain: the search turns back
-        return float(-1e9 * (1 + beyond))
-    move = numpy.array([[max(1 - p13 - p14, _FLOOR), 0, p13, p14], [0, 1 - p23, p23, 0],
-                        [p31, p32, max(1 - p31 - p32, _FLOOR), 0], [1.0, 0, 0, 0]])
-    return _likelihood(move, numpy.array([0.0, 0.0, 1.0, 1.0]), runs)
+    """The likelihood of four states; outside of what is a chain, the search turns back."""
+    beyond = max(x[0] + x[4] - 1, 0) + max(x[1] + x[2] - 1, 0)
+    return likelihood(chain.four(x), runs) if beyond <= 0 else -1e9 * (1 + float(beyond))
 
 
 def _logistic(y: Floats) -> Floats:
     return numpy.asarray(scipy.special.expit(y))
 
 
-def _climb(likelihood: Callable[[Floats], float], starts: list[list[float]]
+def _climb(log: Callable[[Floats], float], starts: list[list[float]]
            ) -> tuple[Floats, float, Floats]:
     """Returns the best parameters, their likelihood, and the covariance of their logits."""
     best: tuple[Floats, float] | None = None
 
     def cost(y: Floats) -> float:
-        return -likelihood(numpy.clip(_logistic(y), _FLOOR, 1 - _FLOOR))
+        return -log(numpy.clip(_logistic(y), FLOOR, 1 - FLOOR))
 
     points = [numpy.clip(numpy.array(start), 1e-7, 1 - 1e-4) for start in starts]
     for y in sorted((numpy.log(x / (1 - x)) for x in points), key=cost)[:STARTS_MOST]:
         found = scipy.optimize.minimize(cost, y, method="L-BFGS-B",
                                         bounds=[(-18.0, 12.0)] * len(y),
-                                        options={"maxiter": 100, "ftol": 1e-10})
+                                        options={"maxiter": 100, "ftol": 1e-9})
         if best is None or found.fun < best[1]:
             best = (found.x, float(found.fun))
     assert best is not None
@@ -156,7 +104,7 @@ def _covariance(cost: Callable[[Floats], float], y: Floats) -> Floats:
 
 def _named(names: tuple[str, ...], x: Floats, covariance: Floats, basis: str) -> list[Estimate]:
     """Makes estimates of logits."""
-    y = numpy.log(numpy.clip(x, _FLOOR, 1 - _FLOOR) / (1 - numpy.clip(x, _FLOOR, 1 - _FLOOR)))
+    y = numpy.log(numpy.clip(x, FLOOR, 1 - FLOOR) / (1 - numpy.clip(x, FLOOR, 1 - FLOOR)))
     half = Z * numpy.sqrt(numpy.maximum(numpy.diag(covariance), 0))
     low, high = _logistic(y - half), _logistic(y + half)
     return [Estimate(name, float(x[i]), float(low[i]), float(high[i]), "", basis)
@@ -174,14 +122,13 @@ def learn(lost: Bools, unknown: Bools | None = None) -> Loss:
     rate = share("rate", k, n, basis)
     if k == 0:
         return Loss("none", rate, [], {"none": 0.0}, 0, n)
-    series = numpy.where(unknown, UNKNOWN, numpy.where(lost, LOST, ARRIVED))
+    series = outcomes(lost, unknown)
     periodic = _every(series, basis)
     if periodic is not None:
         return Loss("every", rate, periodic, {"every": 0.0}, k, n)
-    likelihood = k * math.log(k / n) + (n - k) * math.log(max(1 - k / n, _FLOOR))
-    bic = {"random": math.log(n) - 2 * likelihood}
+    bic = {"random": math.log(n) - 2 * _bernoulli(k, n)}
     found: dict[str, list[Estimate]] = {"random": [share("probability", k, n, basis)]}
-    if k >= LEAST_LOSSES and (unknown.any() or _clustered(known)):
+    if k >= LEAST_LOSSES and _clustered(known):
         _try_bursts(series, bic, found)
     model = min(bic, key=bic.__getitem__)
     return Loss(model, _rate_of(model, rate, known), found[model], bic, k, n)
@@ -235,36 +182,41 @@ def _try_bursts(series: Ints, bic: dict[str, float], found: dict[str, list[Estim
     p = share("p", seen["begun"], seen["quiet"], basis)
     r = share("r", seen["ended"], seen["bursts"], basis)
     runs = runs_of(series)
-    some = (series == UNKNOWN).any()
-    if some and len(runs.what) > RUNS_MOST:
-        # BIC compares likelihoods of the same packets.
-        runs = Runs(runs.what[:RUNS_MOST], runs.length[:RUNS_MOST])
-        kept = int(runs.length.sum())
-        n, k = (int((series[:kept] != UNKNOWN).sum()), int((series[:kept] == LOST).sum()))
-        bic["random"] = math.log(n) - 2 * _bernoulli(k, n)
     rate = max(k / n, 1e-6)
-    if some:
-        x, log, covariance = _climb(
-            lambda x: _elliott(numpy.array([x[0], x[1], 1.0, 0.0]), runs), [[p.value, r.value]])
-        found["gilbert"] = _named(("p", "r"), x, covariance, basis)
-    else:
-        log = (_bernoulli(seen["begun"], seen["quiet"]) + _bernoulli(seen["ended"], seen["bursts"]))
-        found["gilbert"] = [p, r]
-    bic["gilbert"] = 2 * math.log(n) - 2 * log
-    starts = [[p.value, r.value, 0.9, rate / 50], [p.value / 4, 0.05, 0.5, rate / 5],
-              [rate / 10, 0.2, 0.7, rate / 10], [p.value / 2, r.value / 3, 0.6, 1e-5]]
-    x, log, covariance = _climb(lambda x: _elliott(x, runs), starts[:2] if some else starts)
-    if x[2] < x[3]:  # the states have changed their names
-        x, covariance = x[[1, 0, 3, 2]], covariance[[1, 0, 3, 2]][:, [1, 0, 3, 2]]
-    found["gilbert-elliott"] = _named(("p", "r", "bad", "good"), x, covariance, basis)
-    bic["gilbert-elliott"] = 4 * math.log(n) - 2 * log
-    starts = [[p.value, r.value, 0.05, 0.5, p.value / 10],
-              [p.value / 2, r.value / 2, 0.3, 0.5, p.value / 2],
-              [p.value / 10, 0.3, 0.3, 0.3, p.value]]
-    x, log, covariance = _climb(lambda x: _four(x, runs), starts[:1] if some else starts)
-    if x[0] + x[4] < 1 and x[1] + x[2] < 1:
-        found["four-state"] = _named(("p13", "p31", "p32", "p23", "p14"), x, covariance, basis)
-        bic["four-state"] = 5 * math.log(n) - 2 * log
+    starts = {
+        "gilbert": [[p.value, r.value]],
+        "gilbert-elliott": [[p.value, r.value, 0.9, rate / 50], [p.value / 4, 0.05, 0.5, rate / 5],
+                            [rate / 10, 0.2, 0.7, rate / 10],
+                            [p.value / 2, r.value / 3, 0.6, 1e-5]],
+        "four-state": [[p.value, r.value, 0.05, 0.5, p.value / 10],
+                       [p.value / 2, r.value / 2, 0.3, 0.5, p.value / 2],
+                       [p.value / 10, 0.3, 0.3, 0.3, p.value]]}
+    for model, names in PARAMETERS.items():
+        if model == "gilbert" and not (series == UNKNOWN).any():  # its states show
+            found[model] = [p, r]
+            log = (_bernoulli(seen["begun"], seen["quiet"])
+                   + _bernoulli(seen["ended"], seen["bursts"]))
+        else:
+            x, log, covariance = _fit(model, runs, starts[model])
+            if model == "gilbert-elliott" and x[2] < x[3]:  # the states have changed their names
+                x, covariance = x[[1, 0, 3, 2]], covariance[[1, 0, 3, 2]][:, [1, 0, 3, 2]]
+            if model == "four-state" and (x[0] + x[4] >= 1 or x[1] + x[2] >= 1):
+                continue
+            found[model] = _named(names, x, covariance, basis)
+        bic[model] = len(names) * math.log(n) - 2 * log
+
+
+def _fit(model: str, runs: Runs, starts: list[list[float]]) -> tuple[Floats, float, Floats]:
+    """Returns what _climb() does. A long series is begun with a part of it."""
+    def log_of(runs: Runs) -> Callable[[Floats], float]:
+        if model == "four-state":
+            return lambda x: _four(x, runs)
+        return lambda x: likelihood(chain.CHANNELS[model](x), runs)
+
+    if len(runs.what) > RUNS_MOST:
+        part = Runs(runs.what[:RUNS_MOST], runs.length[:RUNS_MOST])
+        starts = [_climb(log_of(part), starts)[0].tolist()]
+    return _climb(log_of(runs), starts)
 
 
 def _bernoulli(hits: int, of: int) -> float:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packets that arrive in another order (RFC 4737), twice, or with errors."""
+"""Packets that arrive in another order (RFC 4737), twice, or with errors.
+
+Assumed: packets that are held back are few, and all by the same number of packets or the same time;
+copies and errors come at random. Shares have Wilson's intervals.
+"""
 
 from __future__ import annotations
 
@@ -89,11 +93,7 @@ def copies(direction: Direction, queue: Queue, random_loss: Bools) -> Copies | N
     """Counts copies, of packets for which the queue had room for two."""
     if len(direction.copy_of) == 0:
         return None
-    counted = ~random_loss
-    if queue.limit is not None and queue.limit.unit == "B":
-        counted &= ~queue.full & (queue.occupancy + direction.size <= queue.limit.low)
-    elif queue.limit is not None:
-        counted &= ~queue.full
+    counted = ~random_loss & ~queue.full & ~queue.tight
     copied = numpy.zeros(len(counted), bool)
     copied[direction.copy_of] = True
     k, n = int((copied & counted).sum()), int(counted.sum())

@@ -173,6 +173,9 @@ def _direction(rows: Any, sender: int) -> Direction | None:
     ce = (own["ecn"][:, receiver] == 3) & (own["ecn"][:, sender] != 3) & arrived
     rank = numpy.where(arrived, own["number"][:, receiver].astype(numpy.int64), -1)
     copies = rows[(kind == COPY) & (side == receiver)]
+    # Damage may make a packet look like another one.
+    changed = copies["damaged"] & bit > 0
+    copies, strayed = copies[~changed], copies[changed]
     at = numpy.searchsorted(own["number"][:, sender], copies["number"][:, sender])
     at = numpy.minimum(at, len(own) - 1)
     real = own["number"][at, sender] == copies["number"][:, sender]
@@ -182,7 +185,7 @@ def _direction(rows: Any, sender: int) -> Direction | None:
         at[real].astype(numpy.int64), copies["t_ns"][real, receiver].astype(numpy.int64))
     alien = rows[(kind == ONLY) & (side == receiver)]
     hidden = (alien["damaged"] & bit > 0) | (alien["flow"][:, receiver] == NO_FLOW)
-    _adopt_damaged(result, alien[hidden], receiver)
+    _adopt_damaged(result, numpy.concatenate([alien[hidden], strayed]), receiver)
     result.strangers = int((~hidden).sum())
     return result
 

@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy
 
+from . import clocks, doubts, order
 from . import delay as delays
-from . import doubts, order
 from . import link as links
 from . import loss as losses
 from . import queue as queues
-from .estimate import Estimate, Floats, wider
+from .estimate import Bools, Estimate, Floats, Z, wider
 from .pairs import Direction
 
+LEAST_PACKETS = 100
+TURNS = 3  # of clocks and queue: each sees the other better
+NEAR_FULL = 0.7
 LEAST_USUAL = 30  # packets that tell of delays
 
 
@@ -33,6 +37,7 @@ class Learned:
     delay: delays.Delay
     rest_ns: Floats
     rest_at_ns: Floats  # when that packet left the link
+    usual: Bools        # which of these were not held back, and have no copy
     doubts: list[str]
     notes: list[str]
 
@@ -62,9 +67,44 @@ class Learned:
             "doubts": self.doubts, "notes": self.notes}
 
 
-def learn(direction: Direction, drift_error: float = 0.0) -> Learned:
+def learn_ways(ways: dict[str, Direction], word: str = "guess", least: int = LEAST_PACKETS
+               ) -> tuple[clocks.Clocks, dict[str, Learned]]:
+    """Settles the clocks, and learns the directions `down` and `up`, as far as they have `least`
+    packets. `word` is that of --clocks."""
+    down, up = ways.get("down"), ways.get("up")
+    settled = clocks.settle(down, up, word)
+    long = {name: way for name, way in ways.items() if len(way.sent_ns) >= least}
+    found = {name: queues.learn(way) for name, way in long.items()}
+    for _ in range(TURNS if long and word != "same" else 0):
+        rests = [_rest(way, found[name], name == "down") for name, way in long.items()]
+        if not clocks.remove_rest_drift(down, up, rests, settled):
+            break
+        found = {name: queues.learn(way) for name, way in long.items()}
+    return settled, {name: learn(way, found[name], settled.drift_error)
+                     for name, way in long.items()}
+
+
+def _rest(direction: Direction, queue: queues.Queue, forward: bool) -> clocks.Rest:
+    """Returns the delays without the queue, as the clocks need them."""
+    arrivals = links.arrivals_of(direction)
+    own = ~arrivals.copy & ~direction.damaged[arrivals.index]
+    at, rest = queue.departed_ns[own], arrivals.out_ns[own] - queue.departed_ns[own]
+    per_rate = 0.0
+    if queue.rate is not None:
+        # A queue that is never empty: a wrong rate looks like a drift.
+        error = (queue.rate.high - queue.rate.low) / (2 * Z * queue.rate.value)
+        burst = queue.burst.value if queue.burst is not None else 0.0
+        other = links.departures(arrivals.at_ns, arrivals.size, queue.rate.value * (1 + error),
+                                 burst)[own]
+        slope = clocks.slope_of(at, other - at)
+        per_rate = abs(slope[0]) if slope is not None else 0.0
+    return clocks.Rest(at, rest, forward, per_rate)
+
+
+def learn(direction: Direction, queue: queues.Queue | None = None, drift_error: float = 0.0
+          ) -> Learned:
     """`drift_error` is how uncertain the rate of one clock by the other is (Clocks)."""
-    queue = queues.learn(direction)
+    queue = queue or queues.learn(direction)
     arrivals = links.arrivals_of(direction)
     own = ~arrivals.copy & ~direction.damaged[arrivals.index]
     departed = queue.departed_ns[own]
@@ -82,29 +122,33 @@ def learn(direction: Direction, drift_error: float = 0.0) -> Learned:
     delay = delays.learn(rest[usual], gap, overtaken)
     if queue.rate is not None:
         queue.rate = wider(queue.rate, drift_error * queue.rate.value)
-    delay.delay = wider(delay.delay, drift_error * direction.seconds * 1e9 / 2)
+    delay.delay = wider(delay.delay, math.hypot(drift_error * direction.seconds * 1e9 / 2,
+                                                queue.sway_ns))
     random_loss = direction.lost & ~queue.full
     loss = losses.learn(random_loss, queue.unsure)
     learned = Learned(direction, loss, queue, order.copies(direction, queue, random_loss),
-                      order.corruption(direction), reorder, delay, rest, departed, [], [])
-    _doubt(learned, departed, usual)
+                      order.corruption(direction), reorder, delay, rest, departed, usual, [], [])
+    _doubt(learned)
     _note(learned)
     return learned
 
 
-def _doubt(learned: Learned, departed: Floats, usual: Any) -> None:
-    direction, queue = learned.direction, learned.queue
-    met = ~queue.unsure
-    lost = (direction.lost & met)[met]
-    at = (direction.sent_ns[met] - direction.sent_ns[0]).astype(float)
+def _doubt(learned: Learned) -> None:
+    direction, queue, usual = learned.direction, learned.queue, learned.usual
     packet_ns = 8e9 * float(direction.size.max()) / queue.rate.value if queue.rate else 0.0
-    by_route = doubts.delay_changes(learned.rest_ns[usual], departed[usual], packet_ns)
+    by_route = doubts.delay_changes(learned.rest_ns[usual], learned.rest_at_ns[usual], packet_ns)
     found = [by_route] if by_route else []
     if learned.loss.model not in ("none", "every"):
-        by_queue = (doubts.loss_follows_queue(lost, queue.occupancy[met])
-                    if queue.rate is not None else None)
-        by_load = doubts.loss_follows_load(lost, at, direction.size[met].astype(float))
-        found += [why for why in (by_queue or by_load, doubts.loss_changes(lost)) if why]
+        lost = direction.lost & ~queue.unsure
+        # Where a queue is nearly full, little errors of its model decide about a loss.
+        counts = ~queue.unsure
+        if queue.limit is not None:
+            counts &= queue.occupancy < NEAR_FULL * float(queue.occupancy[queue.full].mean())
+        by_load = doubts.loss_follows(
+            lost, learned.loss.predicted(lost, queue.unsure), counts,
+            (direction.sent_ns - direction.sent_ns[0]).astype(float),
+            direction.size.astype(float), queue.occupancy if queue.rate is not None else None)
+        found += [why for why in (by_load, doubts.loss_changes(lost[~queue.unsure])) if why]
     if queue.limit is not None and queue.soft > 0.02:
         found.append(f"the queue lets in {100 * queue.soft:.0f} % of the packets for which it "
                      "seems full: others share it, or it is managed")

@@ -4,6 +4,10 @@ received.
 
 Two runs of one scenario with two seeds differ, too. By how much is the yardstick: the scenario is
 as good as it can be if the measurement differs no more from its runs than these from each other.
+That is a test by simulation (G. Barnard, 1963; J. Besag, P. Diggle, "Simple Monte Carlo Tests for
+Spatial Pattern", 1977), with distances of Kolmogorov and Smirnov. Assumed: what was sent does not
+depend on what arrived. TCP would have sent otherwise over another path; only other workloads show
+that (tests/learn/held_out.py).
 """
 
 from __future__ import annotations

@@ -6,6 +6,13 @@ when each has left the link follows: max(arrival, last departure) + 8 L / R, and
 of depth B the same, 8 B / R earlier. What remains of each delay is propagation. At the right rate
 that remainder varies least, because a wrong one leaves a part of the queue in it. So bursts, idle
 times and one's own load need no special care: each packet that waits says something about the rate.
+
+The departures are those of Lindley's recursion (D. Lindley, "The Theory of Queues with a Single
+Server", 1952). The search begins at the rates at which packets most often arrive (dispersion: C.
+Dovrolis, P. Ramanathan, D. Moore, "What Do Packet Dispersion Techniques Measure?", 2001), and ends
+by least squares, with the covariance of H. White (1980) over blocks. Assumed: one queue, first in,
+first out, of a constant rate, that nobody else uses, and a propagation delay that does not depend
+on it.
 """
 
 from __future__ import annotations
@@ -16,10 +23,14 @@ import numpy
 import scipy.optimize
 import scipy.stats
 
-from .estimate import BLOCKS, LEVEL, Floats
+from .estimate import BLOCKS, LEVEL, Floats, independent
 from .link import RESOLUTION_NS, Arrivals, departures
 
 LEAST_HALF = 1e-7  # nobody needs to know a rate better
+LEAST_DEPTH = 1e-3  # nobody needs to know a bucket better
+OPENINGS = (4, 12, 40, 120)  # packets
+OPENING_SURE = 6.0  # the logarithm by which a lead has to be more likely than none
+LEAST_GAIN = 0.003  # of the spread
 ONCE = 0.7  # of the spread is left, if a few packets tell of a bucket
 BURST_LEAST = 3000.0  # less is a packet or two, which nobody can tell from none
 
@@ -45,7 +56,7 @@ def _spreads(a: Arrivals, rate: float, burst: float, blocks: int = BLOCKS) -> Fl
 def better(a: Arrivals, one: tuple[float, float], other: tuple[float, float]) -> bool:
     """Returns whether the first bucket explains more than the second one, beyond chance."""
     gain = _spreads(a, *other) - _spreads(a, *one)
-    if gain.mean() < max(RESOLUTION_NS, 0.02 * float(_spreads(a, *other).mean())):
+    if gain.mean() < max(RESOLUTION_NS, LEAST_GAIN * float(_spreads(a, *other).mean())):
         return False
     if (gain > 0).mean() > 0.85:  # one part may gain much more than the others
         return True
@@ -151,21 +162,59 @@ def refine(a: Arrivals, theta: Floats) -> tuple[Floats, Floats]:
     return theta, numpy.maximum(half, floor)
 
 
-def bucket(a: Arrivals, rate: float) -> tuple[float, float] | None:
-    """Returns rate and depth of a token bucket, if that explains the delays better."""
-    longest = float(a.size.max())
-    tries = [(_spread(a, r, b), r, b) for b in longest * numpy.geomspace(2, 2000, 16)
-             for r in rate * numpy.array([0.5, 0.7, 0.85, 0.95, 1.0])]
-    best = min(tries)
+def _opening(a: Arrivals, rate: float) -> tuple[float, float]:
+    """Returns the depth of a full bucket by which only the first packets of a queue that is never
+    empty have passed, by their lead over all others, and the half width of the interval of its
+    logarithm; 0: they have none."""
+    rest = a.out_ns - departures(a.at_ns, a.size, rate)
+    middle = float(numpy.median(rest))
+    rest = rest - middle
+    usual = max(1.4826 * float(numpy.median(numpy.abs(rest))), RESOLUTION_NS)
+    later = rest[len(rest) // 2:]  # whose bucket is empty
+    alone = independent(later) / len(later)  # how much of a packet tells something new
+    # As long as the bucket has tokens, a delay has no queue in it.
+    delay = a.out_ns[:OPENINGS[-1]] - a.at_ns[:OPENINGS[-1]] - middle
+    for first in OPENINGS:
+        lead = float(numpy.median(delay[:first]))
+        if lead * math.sqrt(max(1.0, first * alone)) < 7 * usual or lead < 10 * RESOLUTION_NS:
+            continue
+        depth = lead * rate / 8e9
+        # The lead ends when the bucket is empty.
+        n = min(int(numpy.searchsorted(numpy.cumsum(a.size), 4 * depth)) + 20, len(rest))
+        other = a.out_ns[:n] - departures(a.at_ns[:n], a.size[:n], rate, depth)
+        gain = math.log(float(rest[:n].std()) / max(float(other.std()), RESOLUTION_NS))
+        if gain * n * max(alone, 1 / first) > OPENING_SURE:
+            half = 2 * usual / math.sqrt(max(1.0, first * alone)) / lead
+            return depth, max(half, LEAST_DEPTH)
+    return 0.0, math.inf
+
+
+def bucket(a: Arrivals, rate: float) -> tuple[float, float, float] | None:
+    """Returns rate and depth of a token bucket, if that explains the delays better than a leaky
+    one of this rate; infinite: than none. And the half width of the interval of the logarithm of
+    the depth, as far as its first packets tell."""
+    passed = 8e9 * float(a.size.sum()) / float(a.out_ns.max() - a.at_ns[0])
+    seen = _dispersion(a)
+    tries = [*seen, *numpy.geomspace(passed, max(*seen, 1.1 * passed), 24)]
+    if math.isfinite(rate):
+        tries += [0.85 * rate, 0.95 * rate, rate]
+    without = _spread(a, rate)
+    _, *best = min((float((a.out_ns - departures(a.at_ns, a.size, r, b)).std()), r, b) for b in
+                   float(a.size.max()) * numpy.geomspace(2, 2000, 14) for r in tries)
+    if not math.isfinite(rate) and _spread(a, best[0], best[1]) > 0.98 * without:
+        return None
     found = scipy.optimize.minimize(
-        lambda x: _spread(a, math.exp(x[0]), math.exp(x[1])),
-        numpy.log([best[1], best[2]]), method="Nelder-Mead",
+        lambda x: _spread(a, math.exp(x[0]), math.exp(x[1])), numpy.log(best),
+        method="Nelder-Mead",
         options={"maxiter": 160, "xatol": 1e-6, "fatol": 0.5,
-                 "initial_simplex": numpy.log([[best[1], best[2]], [best[1] * 1.05, best[2]],
-                                               [best[1], best[2] * 1.3]])})
+                 "initial_simplex": numpy.log([best, [best[0] * 1.05, best[1]],
+                                               [best[0], best[1] * 1.3]])})
     r, b = math.exp(found.x[0]), math.exp(found.x[1])
+    opening, half = _opening(a, rate) if math.isfinite(rate) else (0.0, math.inf)
+    if opening > BURST_LEAST:
+        return rate, opening, half
     # A flow that is never idle shows the depth only at its beginning.
-    once = _spread(a, r, b) < ONCE * _spread(a, rate)
+    once = _spread(a, r, b) < ONCE * without
     if b < BURST_LEAST or not (once or better(a, (r, b), (rate, 0.0))):
         return None
-    return r, b
+    return r, b, math.inf

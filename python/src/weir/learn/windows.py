@@ -3,7 +3,10 @@
 statement `trace` (docs/trace.md).
 
 In a window in which packets waited, the rate is what arrived. In one in which none waited, it is
-not known: the rate of the next window that knows it stands there, and at least what arrived.
+not known: the rate of the next window that knows it stands there, and at least what arrived. The
+idea is that of mahimahi's saturator (K. Winstein, A. Sivaraman, H. Balakrishnan, "Stochastic
+Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013). Assumed: more
+is sent than the link carries, all the time, and the least delay of all is that of no queue.
 """
 
 from __future__ import annotations

@@ -55,6 +55,10 @@ def percent_text(p: float) -> str:
 def shown(estimate: Estimate) -> str:
     """Returns `40.01 ms (39.98 to 40.04)`."""
     factor, unit = 1.0, estimate.unit
+    if unit == "pkt":
+        between = (f" ({estimate.low:.0f} to {estimate.high:.0f})" if estimate.low < estimate.high
+                   else "")
+        return f"{estimate.value:.0f} pkt{between}"
     if unit == "ns":
         factor, unit = (1e6, "ms") if abs(estimate.value) >= 1e5 else (1e3, "us")
     elif unit == "bit/s":
