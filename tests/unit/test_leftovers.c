@@ -113,7 +113,7 @@ static void what_is_not_weirs_or_alive_or_held_stays(void **state)
 	put("run/weir-1-0123abcd/");
 	put("run/weir-%d-11111111/", dead);
 	snprintf(held, sizeof(held), "run/weir-%d-11111111", dead);
-	hold = leftovers_hold(held);
+	hold = leftovers_hold("run", strrchr(held, '/') + 1);
 	assert_true(hold >= 0);
 	assert_int_equal(leftovers_remove(folder, "run", NULL), 0);
 	leftovers_release(hold);
@@ -137,13 +137,31 @@ static void a_folder_that_is_just_being_made_stays(void **state)
 		int hold;
 
 		snprintf(path, sizeof(path), "run/weir-%d-%08x", dead, i);
-		hold = leftovers_hold(path);
+		hold = leftovers_hold("run", strrchr(path, '/') + 1);
 		assert_true(hold >= 0);
 		assert_true(is_there("%s", path));
 		leftovers_release(hold);
 	}
 	kill(other, SIGKILL);
 	assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
+/* DPDK waits for a lock on it if the run has a shared configuration. */
+static void a_folder_that_is_held_can_be_locked_by_dpdk(void **state)
+{
+	char name[40];
+	int hold, fd;
+	(void)state;
+
+	snprintf(name, sizeof(name), "weir-%d-22222222", dead);
+	hold = leftovers_hold("run", name);
+	assert_true(hold >= 0);
+	fd = openat(hold, ".", O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	close(fd);
+	assert_int_equal(leftovers_remove(folder, "run", NULL), 0);
+	leftovers_release(hold);
+	assert_int_equal(leftovers_remove(folder, "run", NULL), 1);
 }
 
 /* A link could lead anywhere: neither the link nor its target is touched. */
@@ -207,7 +225,7 @@ static void without_folders_there_is_nothing_to_do(void **state)
 	(void)state;
 	assert_int_equal(leftovers_remove("/nowhere", "/nowhere", NULL), 0);
 	assert_int_equal(leftovers_remove(folder, "", NULL), 0);
-	assert_int_equal(leftovers_hold("/nowhere/run"), -1);
+	assert_int_equal(leftovers_hold("/nowhere", "run"), -1);
 	leftovers_release(-1);
 }
 
@@ -218,6 +236,7 @@ GROUP(leftovers)
 	const struct CMUnitTest tests[] = {
 	        CLAIM(the_folder_of_a_dead_process_goes_with_what_is_in_it),
 	        CLAIM(what_is_not_weirs_or_alive_or_held_stays),
+	        CLAIM(a_folder_that_is_held_can_be_locked_by_dpdk),
 	        CLAIM(a_folder_that_is_just_being_made_stays),
 	        CLAIM(a_link_is_not_followed),
 	        CLAIM(huge_pages_of_a_dead_process_are_given_back),

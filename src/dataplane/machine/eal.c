@@ -46,8 +46,8 @@ struct arguments {
 static struct {
 	bool live;
 	cpu_set_t cpus;
-	/* The folder with the folders of all runs, the one of this run, and the lock on it. */
-	char folder[PATH_MAX / 2], run[PATH_MAX];
+	/* The folder with the folders of all runs, the name of this run's, and what holds it. */
+	char folder[PATH_MAX / 2], prefix[64];
 	int hold;
 } before;
 
@@ -231,15 +231,15 @@ static void make_folder(const char *prefix)
 		place = getenv("XDG_RUNTIME_DIR");
 	}
 	snprintf(before.folder, sizeof(before.folder), "%s/dpdk", place ? place : "/tmp");
-	snprintf(before.run, sizeof(before.run), "%s/%s", before.folder, prefix);
+	snprintf(before.prefix, sizeof(before.prefix), "%s", prefix);
 	mkdir(before.folder, 0700);
-	before.hold = leftovers_hold(before.run);
+	before.hold = leftovers_hold(before.folder, prefix);
 }
 
 /* Removes what the run has left in the file system. */
 static void end_run(void)
 {
-	leftovers_remove("", before.folder, strrchr(before.run, '/') + 1);
+	leftovers_remove("", before.folder, before.prefix);
 	leftovers_release(before.hold);
 }
 
@@ -250,6 +250,7 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 	/* Static: the EAL keeps pointers to its arguments. */
 	static struct arguments all;
 	static char *list[ARGUMENTS_MAX + 1];
+	char run[PATH_MAX];
 	struct cpu_list workers;
 	int rc;
 
@@ -285,7 +286,8 @@ int eal_start_live(const char *cores, int n_arguments, char **arguments, bool ne
 	}
 	before.live = true;
 	/* Without a shared configuration it is empty: nothing is left however this process ends. */
-	rmdir(before.run);
+	snprintf(run, sizeof(run), "%s/%s", before.folder, before.prefix);
+	rmdir(run);
 	leftovers_remove("", before.folder, NULL);
 	return 0;
 }

@@ -56,9 +56,9 @@ void shared_heap_use(void);
  * /proc/self/mountinfo, which lists the mounts of hugetlbfs, and of these mounts: "", or a folder
  * for a test. Returns the number of folders and files removed. */
 uint32_t leftovers_remove(const char *root, const char *folder, const char *prefix);
-/* Makes the folder of the run, and locks it until leftovers_release, or the end of the process.
- * Returns -1 if it cannot be made. */
-int leftovers_hold(const char *path);
+/* Makes the folder `run` in `folder`, and holds it until leftovers_release, or the end of the
+ * process. Returns -1 if it cannot be made. */
+int leftovers_hold(const char *folder, const char *run);
 void leftovers_release(int hold);
 
 /* What the EAL's heap holds beside `memory_mib` in a live run: rings, ports, drivers. */

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define UNIQUE_DIGITS 8
-#define HOLD_TRIES    100
 
 /* Returns true if a name is `weir-PID-XXXXXXXX`, followed by `rest`. */
 static bool is_ours(const char *name, const char *rest, int *pid)
@@ -33,30 +32,33 @@ static bool is_alive(int pid)
 	return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
-/* Locks a file or folder, by LOCK_SH or LOCK_EX. Returns false if it cannot be locked, or somebody
- * has removed it meanwhile. */
-static bool lock(int fd, int how)
+/* Returns true if a process holds a lock: weir on its folder, which is of another kind than that
+ * for which DPDK waits there (flock), or DPDK on its file. */
+static bool is_held(int fd)
 {
-	struct stat status;
+	struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-	return fd >= 0 && flock(fd, how) == 0 && fstat(fd, &status) == 0 && status.st_nlink > 0;
+	return fd < 0 || fcntl(fd, F_OFD_GETLK, &other) < 0 || other.l_type != F_UNLCK ||
+	       flock(fd, LOCK_EX | LOCK_NB) < 0;
 }
 
 /* Returns true if the entry is to be removed: it belongs to the run `prefix`, or to a run that is
- * over. `hold`: a lock on it, to be kept until it is removed, or -1. */
-static bool is_left(int folder, const char *name, const char *rest, const char *prefix, int *hold)
+ * over. */
+static bool is_left(int folder, const char *name, const char *rest, const char *prefix)
 {
-	int pid;
+	int pid, fd;
+	bool held;
 
-	*hold = -1;
 	if (!is_ours(name, rest, &pid))
 		return false;
 	if (prefix)
 		return strncmp(name, prefix, strlen(prefix)) == 0;
 	if (is_alive(pid))
 		return false;
-	*hold = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	return lock(*hold, LOCK_EX | LOCK_NB);
+	fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	held = is_held(fd);
+	leftovers_release(fd);
+	return !held;
 }
 
 static bool remove_run(int folder, const char *name)
@@ -90,14 +92,14 @@ static uint32_t remove_left(const char *path, const char *middle, const char *pr
 {
 	DIR *folder = opendir(path);
 	uint32_t n = 0;
-	int hold;
 
 	if (!folder)
 		return 0;
+	flock(dirfd(folder),
+	      LOCK_EX); /* so that no weir is between making its folder and holding it */
 	for (struct dirent *entry; (entry = readdir(folder));) {
-		if (is_left(dirfd(folder), entry->d_name, middle, prefix, &hold))
+		if (is_left(dirfd(folder), entry->d_name, middle, prefix))
 			n += remove_one(dirfd(folder), entry->d_name);
-		leftovers_release(hold);
 	}
 	closedir(folder);
 	return n;
@@ -128,19 +130,18 @@ uint32_t leftovers_remove(const char *root, const char *folder, const char *pref
 	return remove_left(folder, "", prefix, remove_run) + remove_all_pages(root, prefix);
 }
 
-int leftovers_hold(const char *path)
+int leftovers_hold(const char *folder, const char *run)
 {
-	/* Again if another weir has removed it before it was locked. */
-	for (int i = 0; i < HOLD_TRIES; i++) {
-		int fd = -1;
+	struct flock mine = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	int all = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
 
-		if (mkdir(path, 0700) == 0 || errno == EEXIST)
-			fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (lock(fd, LOCK_SH))
-			return fd;
-		leftovers_release(fd);
-	}
-	return -1;
+	if (all >= 0 && flock(all, LOCK_SH) == 0 &&
+	    (mkdirat(all, run, 0700) == 0 || errno == EEXIST))
+		fd = openat(all, run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		fcntl(fd, F_OFD_SETLK, &mine);
+	leftovers_release(all);
+	return fd;
 }
 
 void leftovers_release(int hold)
