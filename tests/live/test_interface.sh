@@ -276,8 +276,7 @@ killed
 weir_start --cores "$cpu" -- --telemetry
 mine=$(leftovers)
 [ -n "$mine" ] || fail "DPDK makes no folder any more: this test tries nothing"
-# weir has made and locked it, before DPDK came: if DPDK's were another one, it had no lock.
-! flock -n "/run/dpdk/$mine" true || fail "DPDK uses another folder than weir makes: $mine"
+# weir has made and locked it, before DPDK came: if DPDK's were another one, it would go now.
 unshare --pid --fork --mount-proc "$WEIR" exec -q delay 1ms -- true ||
 	fail "weir does not run in a namespace of processes"
 [ "$(leftovers)" = "$mine" ] || fail "one that does not see the first one took away its folder"
