@@ -95,8 +95,8 @@ static uint32_t remove_left(const char *path, const char *middle, const char *pr
 
 	if (!folder)
 		return 0;
-	flock(dirfd(folder),
-	      LOCK_EX); /* so that no weir is between making its folder and holding it */
+	/* Then no weir is between making its folder and holding it. */
+	flock(dirfd(folder), LOCK_EX);
 	for (struct dirent *entry; (entry = readdir(folder));) {
 		if (is_left(dirfd(folder), entry->d_name, middle, prefix))
 			n += remove_one(dirfd(folder), entry->d_name);
