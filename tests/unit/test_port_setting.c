@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Latencies of devices: in a live run, the known latencies are subtracted from the time on the
  * line. */
+#include "match/selection.h"
 #include "rig.h"
 #include "runner/group.h"
 #include "scenario/port_setting.h"
@@ -181,6 +182,27 @@ static void behind_a_link_only_the_line_is_shortened(void **state)
 	rig_close(rig);
 }
 
+static void a_cloud_of_a_template_is_shortened_like_any_other(void **state)
+{
+	struct selection_conf *per = (struct selection_conf *)conf_make(&selection_per_statement);
+	struct rig *rig = rig_between(true);
+	(void)state;
+
+	assert_non_null(per);
+	per->flow = true;
+	per->most = 4;
+	rig_cloud(rig, "x", 0, 1);
+	rig->scenario->clouds[0]->many = true;
+	rig->scenario->clouds[0]->selection = &per->conf;
+	rig_delay(rig, "x", 10 * SIMTIME_US, 0, DELAY_UNIFORM, ORDER_KEEP);
+	rig_apply(rig, 0);
+	rig_send(rig, 0, 100, T0);
+	rig_run_out(rig);
+	assert_int_equal(rig_report(rig, "x")->clouds, 1);
+	assert_int_equal(rig->departures[0].due_ns, T0 + 10 * SIMTIME_US - EARLY_NS);
+	rig_close(rig);
+}
+
 static void of_a_chain_the_last_cloud_is_shortened(void **state)
 {
 	struct rig *rig = rig_between(true);
@@ -219,6 +241,7 @@ GROUP(port_setting)
 	        cmocka_unit_test(with_jitter_each_packet_is_earlier_by_as_much_as_it_was_held),
 	        cmocka_unit_test(a_packet_that_waited_longer_in_its_device_overtakes_no_other),
 	        cmocka_unit_test(behind_a_link_only_the_line_is_shortened),
+	        cmocka_unit_test(a_cloud_of_a_template_is_shortened_like_any_other),
 	        cmocka_unit_test(of_a_chain_the_last_cloud_is_shortened),
 	};
 
