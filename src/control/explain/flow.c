@@ -222,7 +222,10 @@ static void prefetch(const struct flow_table *flows, uint64_t id)
 	const struct way *way = &flows->flows[soon->flow].ways[soon->way];
 
 	__builtin_prefetch(&flows->flows[later->flow].ways[later->way]);
-	__builtin_prefetch(way->passages + (uint32_t)(soon->number - way->first));
+	/* Who has the place now may be another flow, so this need not point into its passages. */
+	__builtin_prefetch(
+	        (const void *)((uintptr_t)way->passages +
+	                       (size_t)(soon->number - way->first) * sizeof(*way->passages)));
 }
 
 static bool has_id(const struct passage *passage, uint64_t id)
