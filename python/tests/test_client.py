@@ -162,18 +162,6 @@ def test_a_lease_is_undone_when_its_block_ends(client):
     assert client.config() == before
 
 
-def test_a_lease_outlives_its_time_as_long_as_its_block_lasts(client):
-    heard = client.events()
-    with client.lease("200ms", "cloud down delay 80ms"):
-        kinds = (event for event in heard if event.kind == "change")
-        assert next(kinds).raw["how"] == "lease"
-        # Waits for the renewals of one second, measured by weir's clock and not by one here.
-        for _, _ in zip(range(10), client.sample("100ms")):
-            pass
-        assert "cloud down delay 80ms" in client.config()
-    assert next(kinds).raw["how"] == "revert"
-
-
 def test_a_lease_that_is_kept_stays(client):
     with client.lease(5, "cloud down delay 80ms") as lease:
         lease.keep()
@@ -284,6 +272,32 @@ def test_a_file_that_cannot_be_opened_leaves_the_conversation_as_it_is(client):
     with pytest.raises(FileNotFoundError):
         client.change("cloud down loss list drops.txt", files={"drops.txt": "/nowhere/drops.txt"})
     client.change("cloud down delay 5ms")
+
+
+def test_a_lease_is_renewed_before_its_time_is_over_as_long_as_its_block_lasts(tmp_path):
+    lines, often = [], threading.Event()
+
+    def answer(line):
+        lines.append(line)
+        if lines.count("renew") == 10:
+            often.set()
+        return HELLO % 1 if line == "hello" else '{"ok":true,"lease":1,"lease_ns":30000000}'
+
+    async def leased():
+        async with weir.connect_async(tmp_path / "s") as other:
+            async with other.lease("30ms", "cloud down delay 80ms"):
+                await asyncio.to_thread(often.wait, 60)
+
+    Talker(tmp_path / "s", answer)
+    began = time.monotonic()
+    with weir.connect(tmp_path / "s").lease("30ms", "cloud down delay 80ms"):
+        assert often.wait(60)
+        assert time.monotonic() - began > 10 * 0.010  # a third of the lease's time, each
+    assert lines[-1] == "revert"
+    lines.clear()
+    often.clear()
+    asyncio.run(leased())
+    assert often.is_set() and lines[-1] == "revert"
 
 
 def test_what_ends_the_block_of_a_lease_is_not_hidden_by_the_end_of_the_lease(tmp_path):
