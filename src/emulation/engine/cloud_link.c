@@ -64,10 +64,13 @@ static inline uint16_t take_tokens(struct cloud *cloud, const struct burst *burs
 	uint16_t found = 0;
 
 	/* A whole burst takes its tokens in one step. */
-	if (n > 1 && n == burst->n && !lengths && burst->at_once && link->conf.overhead.none &&
+	if (n > 1 && n == burst->n && burst->at_once && link->conf.overhead.none &&
 	    burst->bytes <= SHAPER_BYTES_MAX &&
-	    shaper_passes(&link->shaper, (uint32_t)burst->bytes))
+	    shaper_passes(&link->shaper, (uint32_t)burst->bytes)) {
+		for (; lengths && found < n; found++)
+			group->length[found] = burst_wire_bytes(burst, found);
 		return n;
+	}
 	for (; found < n && burst_t(burst, from + found) == group->now; found++) {
 		uint32_t length = link_length(link, burst_wire_bytes(burst, from + found));
 

@@ -69,28 +69,30 @@ static bool leave_onward(struct engine *engine, struct cloud *cloud, struct rte_
 /* A packet that left the cloud at `due`, and that `head` describes, is the last one in the outlet
  * of the cloud's port: counts it. Returns false if it goes elsewhere: to goes_on(). */
 static __rte_always_inline bool has_left(struct engine *engine, struct cloud *cloud,
-                                         struct outlet *outlet, const struct held *head,
+                                         struct engine_port *port, const struct held *head,
                                          simtime due)
 {
-	const bool stays = likely(!cloud->exit->classifier && !(head->flags & PACKET_BACK));
+	struct outlet *outlet = &port->outlet;
 
 	cloud->counters.tx_packets++;
 	cloud->counters.tx_bytes += head->wire_bytes;
-	engine->ports[cloud->exit->port].sent += stays;
-	engine->left += stays;
-	if (cloud_tells(cloud, FATE_LEFT)) {
+	if (cloud_tells(cloud, FATE_LEFT))
 		cloud_tell_left(cloud, outlet->mbufs[outlet->n - 1], head, due);
-		if (stays)
-			outlet_name(outlet);
-	}
-	return stays;
+	if (unlikely(cloud->exit->classifier || head->flags & PACKET_BACK))
+		return false;
+	if (cloud_tells(cloud, FATE_LEFT))
+		outlet_name(outlet);
+	port->sent++;
+	engine->left++;
+	return true;
 }
 
 /* Takes that packet out of the outlet, and lets it go where it goes: back, or into a cloud that
  * comes from there; if none takes it, out at the port. */
-static void goes_on(struct engine *engine, struct cloud *cloud, struct outlet *outlet,
+static void goes_on(struct engine *engine, struct cloud *cloud, struct engine_port *port,
                     const struct held *head)
 {
+	struct outlet *outlet = &port->outlet;
 	struct rte_mbuf *mbuf = outlet->mbufs[--outlet->n];
 	const bool told = cloud_tells(cloud, FATE_LEFT);
 
@@ -104,12 +106,12 @@ static void goes_on(struct engine *engine, struct cloud *cloud, struct outlet *o
 #define CLOUDS_FEW 64
 
 /* Fetches the clouds that these packets leave. */
-static void clouds_fetch(const struct engine *engine, struct held *const *held, uint32_t n)
+static void clouds_fetch(const struct engine *engine, const struct wheel_entry *leaves, uint32_t n)
 {
 	const struct cloud_table *cloud_table = engine->cloud_table;
 
 	for (uint32_t i = 0; cloud_table->n_slots > CLOUDS_FEW && i < n; i++) {
-		const struct cloud *cloud = cloud_table->slots[held[i]->cloud];
+		const struct cloud *cloud = cloud_table->slots[leaves[i].held->cloud];
 
 		rte_prefetch0(cloud);
 		rte_prefetch0(&cloud->line);
@@ -152,6 +154,7 @@ static void lose(struct cloud *cloud, const struct held *head, simtime now)
 static __attribute__((noinline)) void line_drains(struct engine *engine, struct cloud *cloud,
                                                   simtime now)
 {
+	struct engine_port *port = &engine->ports[cloud->exit->port];
 	struct line *line = &cloud->line;
 	struct outlet *outlet;
 	struct held head;
@@ -170,8 +173,8 @@ static __attribute__((noinline)) void line_drains(struct engine *engine, struct 
 		line_pop(line, &engine->holder, now, outlet, 1);
 	}
 	if (likely(outlet->n > before)) {
-		if (!has_left(engine, cloud, outlet, &head, head.t_ns))
-			goes_on(engine, cloud, outlet, &head);
+		if (!has_left(engine, cloud, port, &head, head.t_ns))
+			goes_on(engine, cloud, port, &head);
 	} else {
 		line_drop(line, &engine->holder, now);
 		lose(cloud, &head, now);
@@ -202,51 +205,56 @@ static void timer_fires(struct engine *engine, simtime limit)
 		engine_set_timer(engine, cloud);
 }
 
-/* Moves the packet of a record into the outlet of its cloud's port. Returns the outlet, or NULL if
- * there is no mbuf even after the outlet was emptied: then the packet is dropped. */
-static __rte_always_inline struct outlet *take_out(struct engine *engine, struct cloud *cloud,
-                                                   const struct held *held, simtime due)
+/* Moves the packet of a record into the outlet of its cloud's port. Returns false if there is no
+ * mbuf even after the outlet was emptied: then the packet is dropped. */
+static __rte_always_inline bool take_out(struct engine *engine, struct cloud *cloud,
+                                         struct engine_port *port, const struct held *held,
+                                         simtime due)
 {
-	struct outlet *outlet = engine_room(engine, cloud->exit->port);
+	const struct engine_setup *setup = &engine->setup;
 
-	if (unlikely(!hold_may_leave(&engine->holder, held, 1)))
-		engine->setup.make_room(engine->setup.room_argument, cloud->exit->port);
+	if (unlikely(port->outlet.n == OUTLET_ROOM || !hold_may_leave(&engine->holder, held, 1)))
+		setup->make_room(setup->room_argument, cloud->exit->port);
 	if (likely(hold_may_leave(&engine->holder, held, 1))) {
-		hold_leave(&engine->holder, held, 0, 1, due, 0, outlet);
-		return outlet;
+		hold_leave(&engine->holder, held, 0, 1, due, 0, &port->outlet);
+		return true;
 	}
 	cloud_drop_held(cloud, held, REASON_NO_BUFFER, due);
-	return NULL;
+	return false;
 }
 
 /* Lets packets of the wheel leave, the first of n at least. One that leaves at a port causes no
  * event, so the next one follows at once, unless a timer precedes it; none does before `wakes`. */
-static void packets_leave(struct engine *engine, struct held *const *held, const simtime *due,
-                          uint32_t n, simtime wakes)
+static void packets_leave(struct engine *engine, const struct wheel_entry *leaves, uint32_t n,
+                          simtime wakes)
 {
 	const struct timers *timers = &engine->events.timers;
 	struct wheel *wheel = engine->events.wheel;
 	uint32_t i = 0;
 
-	clouds_fetch(engine, held, n);
+	clouds_fetch(engine, leaves, n);
 	do {
-		struct cloud *cloud = engine->cloud_table->slots[held[i]->cloud];
-		struct outlet *outlet;
+		const struct held *held = leaves[i].held;
+		const simtime due = leaves[i].t_ns;
+		struct cloud *cloud = engine->cloud_table->slots[held->cloud];
+		struct engine_port *port = &engine->ports[cloud->exit->port];
+
+		bool left;
 
 		wheel_stream(wheel);
-		outlet = take_out(engine, cloud, held[i], due[i]);
+		left = take_out(engine, cloud, port, held, due);
 		cloud->line.held--;
-		if (outlet && unlikely(!has_left(engine, cloud, outlet, held[i], due[i]))) {
-			struct held head = *held[i];
+		if (likely(left) && unlikely(!has_left(engine, cloud, port, held, due))) {
+			struct held head = *held;
 
-			head.t_ns = due[i];
+			head.t_ns = due;
 			wheel_pass(wheel, i + 1);
-			goes_on(engine, cloud, outlet, &head);
+			goes_on(engine, cloud, port, &head);
 			return;
 		}
 		i++;
-	} while (i < n &&
-	         (likely(due[i] < wakes) || !timers_precede(timers, due[i], held[i]->t_ns)));
+	} while (i < n && (likely(leaves[i].t_ns < wakes) ||
+	                   !timers_precede(timers, leaves[i].t_ns, leaves[i].held->t_ns)));
 	wheel_pass(wheel, i);
 }
 
@@ -254,16 +262,15 @@ static void packets_leave(struct engine *engine, struct held *const *held, const
 void engine_advance_shared(struct engine *engine, simtime now)
 {
 	const struct timers *timers = &engine->events.timers;
-	struct held *held[BURST_MAX];
-	simtime due[BURST_MAX];
+	const struct wheel_entry *leaves;
 
 	for (;;) {
 		const simtime wakes = timers_next(timers);
-		const uint32_t n = wheel_look(engine->events.wheel, simtime_min(now, wakes), held,
-		                              due, BURST_MAX);
+		uint32_t n;
 
-		if (n > 0 && !timers_precede(timers, due[0], held[0]->t_ns))
-			packets_leave(engine, held, due, n, wakes);
+		leaves = wheel_look(engine->events.wheel, simtime_min(now, wakes), BURST_MAX, &n);
+		if (n > 0 && !timers_precede(timers, leaves->t_ns, leaves->held->t_ns))
+			packets_leave(engine, leaves, n, wakes);
 		else if (wakes <= now)
 			timer_fires(engine, now);
 		else

@@ -614,26 +614,23 @@ struct held *wheel_front(struct wheel *wheel, simtime now, simtime *due)
 	return wheel_cell_read(wheel, first);
 }
 
-uint32_t wheel_look(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
-                    uint32_t room)
+const struct wheel_entry *wheel_look(struct wheel *wheel, simtime now, uint32_t room, uint32_t *n)
 {
-	const struct wheel_entry *sorted;
-	uint32_t n, left;
+	struct wheel_entry *found = &wheel->found;
+	uint32_t left, due = 1;
 
-	if (room == 0 || !(held[0] = front(wheel, now, &due_ns[0])))
-		return 0;
-	if (unlikely(!fine_is_empty(wheel)))
-		return 1;
-	sorted = &wheel->sorted[wheel->sorted_at];
-	left = RTE_MIN(room, wheel->sorted_n - wheel->sorted_at);
-	for (n = 1; n < left && sorted[n].t_ns <= now; n++) {
-		held[n] = sorted[n].held;
-		due_ns[n] = sorted[n].t_ns;
-	}
+	found->held = front(wheel, now, &found->t_ns);
+	*n = found->held != NULL;
+	if (!found->held || unlikely(!fine_is_empty(wheel)))
+		return found;
+	found = &wheel->sorted[wheel->sorted_at];
 	left = wheel->sorted_n - wheel->sorted_at;
-	for (uint32_t i = WHEEL_FETCH_AHEAD; i < RTE_MIN(left, n + WHEEL_FETCH_AHEAD); i++)
-		record_fetch(wheel, sorted[i].held);
-	return n;
+	while (due < RTE_MIN(room, left) && found[due].t_ns <= now)
+		due++;
+	for (uint32_t i = WHEEL_FETCH_AHEAD; i < RTE_MIN(left, due + WHEEL_FETCH_AHEAD); i++)
+		record_fetch(wheel, found[i].held);
+	*n = due;
+	return found;
 }
 
 void wheel_pass(struct wheel *wheel, uint32_t n)

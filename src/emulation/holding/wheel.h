@@ -65,6 +65,7 @@ struct wheel_instant {
 	wheel_link first, last; /* `last` is of no use if there is no first */
 };
 
+/* A packet, and when it is due. */
 struct wheel_entry {
 	simtime t_ns;
 	struct held *held;
@@ -95,6 +96,7 @@ struct wheel {
 	struct wheel_instant instant[WHEEL_INSTANTS];
 	struct wheel_level level[WHEEL_LEVELS - 1];
 	struct wheel_entry sorted[WHEEL_SORTED_MAX];
+	struct wheel_entry found; /* by wheel_look, outside the sorted slot */
 	union {
 		struct held record;
 		uint8_t bytes[sizeof(struct held) + CELL_BYTES];
@@ -219,11 +221,10 @@ static inline bool wheel_is_quiet(const struct wheel *wheel, simtime now)
 {
 	return now < wheel->quiet;
 }
-/* Finds up to `room` packets that are due by `now`, in order; returns how many, with their due
- * times. They stay on the wheel, and more may be due behind them. If the wheel `has_cells`, they
- * may be cells (store_cell). */
-uint32_t wheel_look(struct wheel *wheel, simtime now, struct held **held, simtime *due_ns,
-                    uint32_t room);
+/* Finds up to `room` > 0 packets that are due by `now`, in order; returns the first of them, and
+ * stores how many there are. They stay on the wheel, and more may be due behind them. If the wheel
+ * `has_cells`, they may be cells (store_cell). */
+const struct wheel_entry *wheel_look(struct wheel *wheel, simtime now, uint32_t room, uint32_t *n);
 /* Removes the first n packets that wheel_look or wheel_front has found, before anything else is
  * done with the wheel. They stay readable until something is appended to the arena. */
 void wheel_pass(struct wheel *wheel, uint32_t n);

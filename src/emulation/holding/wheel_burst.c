@@ -231,26 +231,29 @@ uint64_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now
                          struct outlet *outlet, uint32_t most)
 {
 	const uint32_t end = RTE_MIN(outlet->n + most, OUTLET_ROOM);
-	struct held *held[BURST_MAX];
-	simtime due[BURST_MAX];
 	uint64_t bytes = 0;
+	const struct wheel_entry *leaves;
 	uint32_t n, i;
 
-	do {
-		n = wheel_look(wheel, now, held, due, RTE_MIN(end - outlet->n, BURST_MAX));
+	while (outlet->n < end) {
+		leaves = wheel_look(wheel, now, end - outlet->n, &n);
+
 		for (i = 0; i < n; i++) {
-			uint32_t cell = wheel->has_cells ? store_cell(&wheel->store, held[i]) : 0;
+			const struct held *held = leaves[i].held;
+			uint32_t cell = wheel->has_cells ? store_cell(&wheel->store, held) : 0;
 
 			wheel_stream(wheel);
-			if (cell == 0 && hold_may_leave(holder, held[i], 1))
-				hold_leave(holder, held[i], 0, 1, due[i], 0, outlet);
+			if (cell == 0 && hold_may_leave(holder, held, 1))
+				hold_leave(holder, held, 0, 1, leaves[i].t_ns, 0, outlet);
 			else if (cell > 0 && hold_provide(holder) > 0)
-				cell_leave(holder, held[i], cell, due[i], outlet);
+				cell_leave(holder, held, cell, leaves[i].t_ns, outlet);
 			else
 				break;
 			bytes += outlet->wire_bytes[outlet->n - 1];
 		}
 		wheel_pass(wheel, i);
-	} while (n > 0 && i == n);
+		if (n == 0 || i < n)
+			break;
+	}
 	return bytes;
 }
