@@ -2,7 +2,7 @@
 /*
  * The engine alone, in virtual time: for profiles that do not depend on the machine's other work.
  *
- *   drive [-1] SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] [SNAP [flight]]
+ *   drive [-1] [-c CLOUDS] SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] [SNAP [flight]]
  *
  * SCENARIO is one of those of `weir bench` (`weir bench cost --help`), or statements separated by
  * `;`: 'rate 1gbit; delay 10ms', whose frames have headers. Bursts of 32 frames of 64 bytes arrive
@@ -19,12 +19,14 @@
  * SNAP: with a tape (record/tape.h) that keeps this many bytes of each packet, and is emptied at
  * once; `flight`: with the tape of a flight, between two snapshots. -1: frames come one by one, and
  * the engine is advanced after each: what a program does that calls libweir for each frame
- * (library_speed.c).
+ * (library_speed.c). -c: all come in at one port, from so many addresses in turn, each with a cloud
+ * of its own, as in `weir bench clouds`.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <rte_mbuf.h>
 
@@ -47,7 +49,8 @@ struct drive {
 	struct engine *engine;
 	struct rte_mempool *pool;
 	bool headers;
-	uint32_t burst; /* frames at one instant */
+	uint32_t burst;           /* frames at one instant */
+	uint32_t clouds, address; /* -c, and the next address; 0: two clouds, one each way */
 	uint32_t copy_bytes_max;
 	uint16_t lengths[IMIX]; /* in turns */
 	uint32_t turn;
@@ -88,6 +91,13 @@ static void arrive(struct drive *drive, uint32_t port)
 		if (drive->headers)
 			memcpy(rte_pktmbuf_mtod(burst.mbuf[i], void *), bench_headers,
 			       BENCH_HEADERS_BYTES);
+		if (drive->clouds) {
+			struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(
+			        burst.mbuf[i], struct rte_ipv4_hdr *, RTE_ETHER_HDR_LEN);
+
+			ip->src_addr = rte_cpu_to_be_32(RTE_IPV4(10, 0, 0, 0) + drive->address);
+			drive->address = (drive->address + 1) % drive->clouds;
+		}
 	}
 	burst_received(&burst, (uint16_t)drive->burst, port, drive->now, drive->received[port] + 1);
 	drive->received[port] += drive->burst;
@@ -100,7 +110,7 @@ static void step(struct drive *drive)
 {
 	for (uint32_t port = 0; port < 2; port++) {
 		drive->now += drive->step_ns / 2;
-		arrive(drive, port);
+		arrive(drive, drive->clouds ? 0 : port);
 		if (port == 0 && drive->burst > 1)
 			continue;
 		while (engine_advance(drive->engine, drive->now) > 0)
@@ -195,48 +205,65 @@ static bool set_lengths(struct drive *drive, const char *frame)
 	return drive->lengths[0] >= BENCH_HEADERS_BYTES && bytes <= 1518;
 }
 
-static int main_with(int argc, char **argv, uint32_t burst)
+static int usage(void)
 {
-	const struct bench_scenario *which = argc > 1 ? find(argv[1]) : NULL;
-	uint64_t packets = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000;
-	double mpps = argc > 3 ? strtod(argv[3], NULL) : 20;
-	struct scenario *scenario;
-	struct problem problem;
-	struct drive drive = {.burst = burst};
+	fprintf(stderr, "usage: drive [-1] [-c CLOUDS] SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] "
+	                "[COPY] [SNAP [flight]]\n");
+	return 2;
+}
+
+/* Returns argument i as a number, or `otherwise` if there is none, or it is 0. */
+static double number(int argc, char **argv, int i, double otherwise)
+{
+	const double value = argc > i ? strtod(argv[i], NULL) : 0;
+
+	return value != 0 ? value : otherwise;
+}
+
+int main(int argc, char **argv)
+{
+	struct drive drive = {.burst = BURST_MAX};
+	const struct bench_scenario *which;
 	static const struct tape_snapshots flight = {
 	        .room_bytes = 64 << 10, .every_ns = SIMTIME_HORIZON, .every_bytes = UINT64_MAX / 2};
 	static struct tape tape;
-	uint64_t warm_up;
+	struct scenario *scenario;
+	struct problem problem;
+	uint64_t packets, warm_up;
+	double mpps;
+	int option;
 
-	if (!which || mpps <= 0 || !set_lengths(&drive, argc > 5 ? argv[5] : "64")) {
-		fprintf(stderr,
-		        "usage: drive [-1] SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] [COPY] "
-		        "[SNAP [flight]]\n");
-		return 2;
+	while ((option = getopt(argc, argv, "+1c:")) != -1) {
+		if (option == '1')
+			drive.burst = 1;
+		else if (option == 'c')
+			drive.clouds = (uint32_t)strtoul(optarg, NULL, 10);
+		else
+			return usage();
 	}
+	argc -= optind - 1;
+	argv += optind - 1;
+	which = argc > 1 ? find(argv[1]) : NULL;
+	packets = (uint64_t)number(argc, argv, 2, 1e6);
+	mpps = number(argc, argv, 3, 20);
+	if (!which || mpps <= 0 || !set_lengths(&drive, argc > 5 ? argv[5] : "64"))
+		return usage();
 	if (offline_eal_start(64, &problem) < 0 ||
-	    bench_scenario_make(which->statements, true, &scenario, &problem) < 0) {
+	    (drive.clouds
+	             ? bench_scenario_clouds(drive.clouds, which->statements, &scenario, &problem)
+	             : bench_scenario_make(which->statements, true, &scenario, &problem)) < 0) {
 		fprintf(stderr, "drive: %s\n", problem.text);
 		return 1;
 	}
-	warm_up = (uint64_t)(mpps / 1e3 * (double)bench_held_ns(scenario)) * 2;
-	if (argc > 4 && strtoull(argv[4], NULL, 10) > 0)
-		warm_up = strtoull(argv[4], NULL, 10);
-	drive.copy_bytes_max = argc > 6 ? (uint32_t)strtoul(argv[6], NULL, 10) : 0;
+	warm_up = (uint64_t)number(argc, argv, 4, mpps / 1e3 * (double)bench_held_ns(scenario) * 2);
+	drive.copy_bytes_max = (uint32_t)number(argc, argv, 6, 0);
 	if (argc > 7 && tape_make(&tape, 32 << 20, (uint32_t)strtoul(argv[7], NULL, 10)) == 0)
 		drive.tape = &tape;
 	if (argc > 8 && drive.tape && tape_take_snapshots(&tape, &flight) < 0)
 		return 1;
 	/* Large frames stay in their mbufs for as long as they are on the way. */
 	drive.pool = pool_make_outside("drive", MBUFS + (uint32_t)(warm_up / 2) * 5 / 4);
-	drive.headers = which->headers;
-	drive.step_ns = (simtime)(2 * burst * 1e3 / mpps);
+	drive.headers = which->headers || drive.clouds;
+	drive.step_ns = (simtime)(2 * drive.burst * 1e3 / mpps);
 	return drive.pool ? run(&drive, scenario, packets, warm_up) : 1;
-}
-
-int main(int argc, char **argv)
-{
-	const bool one_by_one = argc > 1 && strcmp(argv[1], "-1") == 0;
-
-	return one_by_one ? main_with(argc - 1, argv + 1, 1) : main_with(argc, argv, BURST_MAX);
 }
