@@ -308,14 +308,15 @@ static void filter_find(const struct classifier *classifier, uint32_t branch,
 	}
 }
 
-/* Prefetches what a packet of a template's cloud will touch. */
-static void cloud_fetch(const struct cloud *cloud)
+/* Prefetches what a packet of a template's cloud will touch. `stages`: the clouds have some. */
+static void cloud_fetch(const struct cloud *cloud, bool stages)
 {
 	rte_prefetch0(cloud);
 	rte_prefetch0(&cloud->holder);
 	rte_prefetch0(&cloud->line);
 	rte_prefetch0(&cloud->link);
-	rte_prefetch0(&cloud->stages);
+	if (stages)
+		rte_prefetch0(&cloud->stages);
 }
 
 /* Finds the clouds of packets that a template takes. */
@@ -340,7 +341,7 @@ static void templates_find(const struct classifier *classifier, const struct pac
 		if (!template)
 			continue;
 		clouds[i] = template_find(template, &keys[i], hash[i]);
-		cloud_fetch(clouds[i]);
+		cloud_fetch(clouds[i], template->clouds[0].n_stages > 0);
 	}
 }
 

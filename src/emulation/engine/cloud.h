@@ -37,8 +37,8 @@ struct cloud_exit {
 struct template;
 
 struct cloud {
-	/* the fields that a packet touches come first: one cache line for its path, one for its
-	 * counters */
+	/* the fields that a packet touches come first: one cache line for its arrival, one for
+	 * arrival and departure */
 	bool closing; /* removed from the scenario: takes no packets, delivers those it holds */
 	/* one of its statements may generate packets, or could in an earlier scenario: it is
 	 * shared */
@@ -50,9 +50,9 @@ struct cloud {
 	bool compensates_latency;
 	bool counts_flows; /* a stage is keyed: arriving packets are counted in `flows` */
 	uint32_t index;
-	uint32_t changed;        /* in a template: number of the latest change that it has made */
-	uint32_t from_port;      /* where its packets came in, perhaps several clouds before */
-	struct cloud_exit *exit; /* its own, or its template's */
+	uint32_t changed;          /* in a template: number of the latest change that it has made */
+	uint32_t from_port;        /* where its packets came in, perhaps several clouds before */
+	struct cloud_watch *watch; /* the first of the watches that are called; or NULL */
 	/* The engine's if the cloud is shared: its events are ordered with those of other
 	 * clouds. NULL if it is direct. */
 	struct events *events;
@@ -61,7 +61,7 @@ struct cloud {
 	uint64_t latest_number; /* of the latest arrival; those of held packets are close to it */
 	struct holder *holder __rte_cache_aligned;
 	struct witness *witness;
-	struct cloud_watch *watch;  /* the first of the watches that are called; or NULL */
+	struct cloud_exit *exit;    /* its own, or its template's */
 	struct histogram *delay_ns; /* all clouds of a template share one */
 	struct counters counters;
 	struct line line __rte_cache_aligned;
@@ -155,11 +155,10 @@ static inline bool cloud_is_busy(const struct cloud *cloud)
 /* Returns when cloud_advance_link next has something to do. */
 static inline simtime cloud_next(const struct cloud *cloud)
 {
-	simtime next = simtime_min(cloud->link.departure, cloud->line.back_deadline);
-
-	if (unlikely(cloud->change < next) && cloud_is_busy(cloud))
-		return cloud->change;
-	return next;
+	return simtime_min(simtime_min(cloud->link.departure, cloud->line.back_deadline),
+	                   unlikely(cloud->change < SIMTIME_NEVER) && cloud_is_busy(cloud)
+	                           ? cloud->change
+	                           : SIMTIME_NEVER);
 }
 
 /* Returns when a packet that enters the line at `now` must leave it to be on time at its

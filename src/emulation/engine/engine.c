@@ -345,17 +345,19 @@ static void arrive(struct engine *engine, struct cloud *cloud, struct burst *bur
 /* Returns which packets of `todo`, one bit each, belong to the same cloud as the first one and may
  * arrive with it: if the cloud is direct all of them, since no other cloud is involved, else those
  * up to the first packet of another cloud. */
-static uint32_t of_one_cloud(struct cloud *const *clouds, uint16_t n, uint32_t todo)
+static uint32_t of_one_cloud(struct cloud *const *clouds, uint32_t todo)
 {
 	const struct cloud *cloud = clouds[__builtin_ctz(todo)];
-	uint32_t others = 0;
+	const bool shared = cloud && cloud->events;
+	uint32_t found = 0;
 
-	for (uint16_t i = 0; i < n; i++)
-		others |= (uint32_t)(clouds[i] != cloud) << i;
-	others &= todo;
-	if (others && cloud && cloud->events)
-		return todo & ((others & -others) - 1);
-	return todo & ~others;
+	for (uint32_t rest = todo; rest; rest &= rest - 1) {
+		if (clouds[__builtin_ctz(rest)] == cloud)
+			found |= rest & -rest;
+		else if (shared)
+			break;
+	}
+	return found;
 }
 
 static void classified_ingress(struct engine *engine, struct burst *burst)
@@ -374,7 +376,7 @@ static void classified_ingress(struct engine *engine, struct burst *burst)
 		struct cloud *cloud = clouds[__builtin_ctz(todo)];
 		struct burst part, *arrives = burst;
 
-		now = of_one_cloud(clouds, burst->n, todo);
+		now = of_one_cloud(clouds, todo);
 		if (unlikely(now != all)) {
 			burst_pick(&part, burst, now);
 			arrives = &part;

@@ -113,9 +113,8 @@ static void clouds_fetch(const struct engine *engine, const struct wheel_entry *
 	for (uint32_t i = 0; cloud_table->n_slots > CLOUDS_FEW && i < n; i++) {
 		const struct cloud *cloud = cloud_table->slots[leaves[i].held->cloud];
 
-		rte_prefetch0(cloud);
+		rte_prefetch0(&cloud->holder);
 		rte_prefetch0(&cloud->line);
-		rte_prefetch0(&cloud->counters);
 	}
 }
 
