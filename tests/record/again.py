@@ -883,7 +883,8 @@ def straight(scene, device):
 
 
 def longest_poll_ns(client):
-    """Returns how long a worker was away, by its own clock: so late may a packet be."""
+    """Returns how long a worker that never sleeps was away, by its own clock: so late may a packet
+    be."""
     return max(worker["longest_poll_ns"]
                for worker in json.loads(client.say("show workers"))["workers"])
 
@@ -894,7 +895,7 @@ def played(of, name, speed):
     done = straight(of, f"file:{of.at(name)},interface={{port}},speed={speed}")
     assert done.returncode == 0, done
     os.rename(of.at("straight.weir"), of.at("live.weir"))
-    client = of.start(record="S")
+    client = of.start("--sleep", "none", record="S")
     frames = {port: [frame for _, frame in read_capture(of.at(f"{'ab'[port]}.pcap"))]
               for port in (0, 1)}
     end = time.monotonic() + PATIENCE_S
@@ -977,8 +978,8 @@ def of_any_pcapng_one_interface_is_played():
                           f"port b device file:,out={folder}/out.pcap\ncloud down from a to b\n")
             socket = os.path.join(folder, "socket")
             process = subprocess.Popen([WEIR, "run", "-c", os.path.join(folder, "one.weir"), "-s",
-                                        socket], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                       text=True)
+                                        socket, "--sleep", "none"], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True)
             try:
                 for line in process.stderr:
                     if "has been played to its end" in line:
