@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs ThreadSanitizer on data that threads hand over to each other: a worker's rings and mailbox, a
-# runtime that is changed and read while packets flow, the thread that reads and writes files, a
-# cloud that is read while a schedule exchanges its stages, the log and the capture of weir exec,
-# the socket's server, and loads. Functions marked READS_WHILE_IT_RUNS are not instrumented;
-# elsewhere any warning is a failure.
+# runtime that is changed and read while packets flow, the threads that read, unpack and write
+# files, a cloud that is read while a schedule exchanges its stages, pools and heaps that workers
+# share, the log and the capture of weir exec, the socket's server. These are the groups that make
+# threads. Functions marked READS_WHILE_IT_RUNS are not instrumented; elsewhere any warning is a
+# failure.
 #
 # usage: tools/tsan.sh [BUILD-DIR]        builds in build/tsan; exit status 0: silent
 #
@@ -19,8 +20,8 @@ cd "$(dirname "$0")/.."
 dir=${1:-build/tsan}
 mkdir -p "$(dirname "$dir")"
 
-programs="worker bell io-thread runtime reading fate-queue frame-queue tap server session \
-	stall load keep events probe"
+programs="worker bell io-thread runtime reading fate-queue frame-queue server session stall keep \
+	paced-file unpack record pool shared-heap priority privileges"
 [ -e "$dir/build.ninja" ] ||
 	configure_in "$dir" "$dir.log" --buildtype=debugoptimized -Db_sanitize=thread \
 		-Db_lundef=false -Dlinux=disabled -Dc_args=-DRTE_USE_C11_MEM_MODEL

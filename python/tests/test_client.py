@@ -157,13 +157,13 @@ def test_what_is_shown_has_the_names_of_the_protocol(client):
 
 def test_a_lease_is_undone_when_its_block_ends(client):
     before = client.config()
-    with client.lease(5, "cloud down delay 80ms") as lease:
+    with client.lease(60, "cloud down delay 80ms") as lease:
         assert "cloud down delay 80ms" in client.config() and lease.number >= 1
     assert client.config() == before
 
 
 def test_a_lease_that_is_kept_stays(client):
-    with client.lease(5, "cloud down delay 80ms") as lease:
+    with client.lease(60, "cloud down delay 80ms") as lease:
         lease.keep()
     assert "cloud down delay 80ms" in client.config()
 
@@ -205,7 +205,7 @@ def test_the_client_of_asyncio_does_the_same(client):
             assert (await other.cloud("down")).name == "down"
             with pytest.raises(errors.UnknownCloud):
                 await other.change("cloud dwon delay 5ms")
-            async with other.lease("300ms", "cloud up delay 9ms"):
+            async with other.lease(60, "cloud up delay 9ms"):
                 assert "cloud up delay 9ms" in await other.config()
             assert "cloud up delay 1ms" in await other.config()
             async for event in other.events("oldest"):

@@ -32,7 +32,8 @@ print(n)
 """
 SEND = ("import socket; s = socket.create_connection((sys.argv[1], 5000)); "
         "s.sendall(bytes(1000000)); s.close()")
-# REFLECT echoes numbered datagrams. ASK sends them, and prints the numbers that return.
+# REFLECT echoes numbered datagrams. ASK sends them, and prints the numbers that return ahead of an
+# `end`: of twenty, some come through. It waits for so many seconds.
 REFLECT = """
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -46,14 +47,15 @@ ASK = """
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 got = []
-for i in range(200):
-    s.sendto(b"%d" % i, (sys.argv[1], 5001))
-s.settimeout(1)
+for what in [b"%d" % i for i in range(200)] + [b"end"] * 20:
+    s.sendto(what, (sys.argv[1], 5001))
+s.settimeout(float(sys.argv[2]))
 try:
-    while True:
-        got.append(s.recv(100).decode())
+    while (data := s.recv(100)) != b"end":
+        got.append(data.decode())
 except TimeoutError:
-    print(",".join(got))
+    pass
+print(",".join(got))
 """
 
 
@@ -132,9 +134,9 @@ def test_a_change_holds_for_what_comes_after_it():
         server = path.server.popen(python(REFLECT))
         server.stdout.readline()
         path.down("loss random 100%")
-        assert path.client.run(python(ASK, path.server.address)).stdout == "\n"
+        assert path.client.run(python(ASK, path.server.address, "1")).stdout == "\n"
         path.down("loss off")
-        assert path.client.run(python(ASK, path.server.address)).stdout.count(",") == 199
+        assert path.client.run(python(ASK, path.server.address, "60")).stdout.count(",") == 199
         with pytest.raises(errors.UnknownWord):
             path.up("dealy 5ms")
 
@@ -144,7 +146,7 @@ def test_what_is_lost_is_the_same_with_the_same_seed_and_repeats_to_the_byte(tmp
         with weir.Path(up="loss random 10%", seed=seed, folder=tmp_path / name) as path:
             server = path.server.popen(python(REFLECT))
             server.stdout.readline()
-            got = path.client.run(python(ASK, path.server.address)).stdout
+            got = path.client.run(python(ASK, path.server.address, "60")).stdout
         fates = (path.folder / "fates.csv").read_text().splitlines()[1:]
         ups = [row.split(",") for row in fates if ",up," in row]
         # Within a burst, drops are logged before deliveries, and burst boundaries depend on timing.
@@ -159,7 +161,7 @@ def test_the_record_has_what_crossed(tmp_path):
     with weir.Path(folder=tmp_path) as path:
         server = path.server.popen(python(REFLECT))
         server.stdout.readline()
-        path.client.run(python(ASK, path.server.address))
+        path.client.run(python(ASK, path.server.address, "60"))
     for name in ("report.json", "fates.csv", "crossed.pcapng", "picture.html", "weir.log"):
         assert (tmp_path / name).stat().st_size > 100, name
     assert not (tmp_path / "control").exists()

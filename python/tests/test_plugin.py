@@ -25,19 +25,19 @@ import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for i in range(100):
     s.sendto(b"%d" % i, (sys.argv[1], 5001))
+for _ in range(20):
+    s.sendto(b"end", (sys.argv[1], 5001))
 '''
 HEAR = '''
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(("0.0.0.0", 5001))
 print("ready", flush=True)
-s.settimeout(1)
+s.settimeout(60)
 got = []
-try:
-    while True:
-        got.append(s.recv(100).decode())
-except TimeoutError:
-    print(",".join(got))
+while (data := s.recv(100)) != b"end":
+    got.append(data.decode())
+print(",".join(got))
 '''
 
 def heard(path):

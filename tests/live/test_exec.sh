@@ -67,13 +67,14 @@ with_resolver()
 
 # ---- time: the delay of both directions, once each. Early is never right, so the least of ten has
 # 80 ms at least; and it tells them from 40 ms too many, for a busy machine makes one of ten late,
-# or nine. `tests/speed/exec` measures.
+# or nine. `tests/speed/exec` measures. ping waits for the last reply only twice as long as the others
+# took, so that it may miss this one.
 ping_takes_80_ms()
 {
 	for to in 192.0.2.1 2001:db8:1::1 198.18.0.1; do
-		$as "$weir" exec -q delay 40ms -- ping -c 10 -i 0.1 -W 20 $to >"$work/ping" ||
+		$as "$weir" exec -q delay 40ms -- ping -c 11 -i 0.1 -W 20 $to >"$work/ping" ||
 			fail "$who: $to: $(cat "$work/ping")"
-		grep -q ' 0% packet loss' "$work/ping" || fail "$who: $to: $(cat "$work/ping")"
+		grep -q ' 1[01] received' "$work/ping" || fail "$who: $to: $(cat "$work/ping")"
 		least=$(sed -n 's/.*time=\([0-9.]*\) ms/\1/p' "$work/ping" | sort -n | head -n 1)
 		within "$who: $to: least round trip in ms" "$least" 80 119 ||
 			fail "$(cat "$work/ping")"
@@ -253,16 +254,22 @@ addresses_of_this_machine_are_left_alone()
 
 # ---- both directions have a real TCP sender: it fills most of a narrow link whose queue drops. It
 # reaches 94 %, a sender without congestion control 23 %: the bound is twice that, and half of what
-# a machine leaves that is not busy.
+# a machine leaves that is not busy. While a machine stands still nothing is sent: one of three has
+# to reach it.
+reaches_half() # -R or nothing
+{
+	for attempt in 1 2 3; do
+		$as "$weir" exec -q rate 10mbit queue 60kB delay 20ms -- \
+			iperf3 -J -c 192.0.2.1 -t 4 $1 >"$work/iperf.json" || fail "$who: iperf3"
+		reached=$(jq '.end.sum_received.bits_per_second / 1e6' "$work/iperf.json")
+		! within "$who: of 10 Mbit/s ${1:-up}" "$reached" 4.6 10 || return 0
+	done
+	return 1
+}
+
 tcp_fills_a_narrow_link()
 {
-	for way in "" -R; do
-		$as "$weir" exec -q rate 10mbit queue 60kB delay 20ms -- \
-			iperf3 -J -c 192.0.2.1 -t 4 $way >"$work/iperf.json" || fail "$who: iperf3"
-		reached=$(jq '.end.sum_received.bits_per_second / 1e6' "$work/iperf.json")
-		within "$who: of 10 Mbit/s ${way:-up}" "$reached" 4.6 10 ||
-			fail "a narrow link is not filled"
-	done
+	reaches_half "" && reaches_half -R || fail "a narrow link is not filled"
 }
 
 each_user ping_takes_80_ms

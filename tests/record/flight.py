@@ -9,6 +9,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -27,7 +28,7 @@ from scene import (PATIENCE_S, UNDER_WAY, WEIR, Client, Scene, blocks, end_start
 SOURCE = os.path.abspath(sys.argv[2])
 SANITIZED = bool(os.environ.get("WEIR_SANITIZED"))
 # The values in the file (tape_entry.h).
-END, SNAPSHOT, LAST = 10, 11, 1
+CHECK, END, SNAPSHOT, LAST = 6, 10, 11, 1
 ENTRY = 0x80776972
 UNDER_WAY_NS = 20_000_000
 TGKILL = 234  # on x86-64
@@ -49,22 +50,44 @@ def dump(client, folder):
     return client.say(f"flight dump {folder}").decode()
 
 
-def come_in(client, packets):
-    """Waits until this many packets have arrived at the first port."""
+def until(what, true):
     end = time.monotonic() + PATIENCE_S
-    while json.loads(client.say("show ports"))["ports"][0]["rx_packets"] < packets:
-        assert time.monotonic() < end, f"{packets} packets do not come"
+    while not true():
+        assert time.monotonic() < end, what
         time.sleep(0.05)
 
 
+def come_in(client, packets):
+    """Waits until this many packets have arrived at the first port."""
+    until(f"{packets} packets do not come",
+          lambda: json.loads(client.say("show ports"))["ports"][0]["rx_packets"] >= packets)
+
+
+def fill(client, scene, folder="full", after_ns=0):
+    """Dumps the flight until there is something to compare in the dump, all of it after an instant.
+    It holds nothing at the beginning, and while the engine cannot be written down; and an event may
+    be dumped at this moment."""
+    def holds_a_check():
+        shutil.rmtree(scene.at(folder), ignore_errors=True)
+        answer = dump(client, scene.at(folder))
+        if '"ok":true' not in answer:
+            assert "nothing yet" in answer or "being dumped" in answer, answer
+            return False
+        dumped = Dumped(scene.at(f"{folder}/ingress.pcapng"))
+        return dumped.checks > 0 and min(dumped.begins.values()) > after_ns
+
+    until("the flight holds nothing to compare", holds_a_check)
+
+
 def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS,
-        gap_ns=400000,
-        write=write_capture, packets=0, until=None):
+        gap_ns=400000, write=write_capture, packets=0, waits=None, more_s=1.6):
     """Makes a run with random changes, and dumps its flight into D during these changes, once
-    `packets` have arrived. Without changes, it waits for `until`, or else for `lasts_s`."""
+    `packets` have arrived. Without changes, it calls `waits` with the scene and a client, or else
+    waits for `lasts_s`. Packets come for `more_s` more: if the machine stands still meanwhile, some
+    have to be on their way nevertheless."""
     rng = random.Random(seed)
-    scene = Scene(folder, ports, packets=int(lasts_s * 1e9 / gap_ns / 0.7 * 1.2), gap_ns=gap_ns,
-                  seed=seed, write=write)
+    scene = Scene(folder, ports, packets=int((lasts_s + more_s) * 1e9 / gap_ns / 0.7),
+                  gap_ns=gap_ns, seed=seed, write=write)
     scene.scenario(text)
     scene.workers = 3 if options else 1
     first = scene.start("--flight", flight, "--flight-to", scene.at("by-event"), *options,
@@ -74,25 +97,18 @@ def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=ST
               if line.startswith("cloud ") and " from " in line]
     if clouds and changes:
         scene.taken = disturb(lasts_s, clients, clouds, rng, changes)
-    elif until:
-        until()
+    elif waits:
+        waits(scene, first)
     else:
         time.sleep(lasts_s)
     if packets:
         come_in(first, packets)
         time.sleep(0.5)  # enough for two snapshots of a flight of one second
-    answer = dump(first, scene.at("D"))
-    end = time.monotonic() + 10
-    # The flight holds nothing at the beginning, and while the engine cannot be written down. On a
-    # busy machine, an event may be dumped at this moment.
-    while ("nothing yet" in answer or "being dumped" in answer) and time.monotonic() < end:
-        time.sleep(0.2)
-        answer = dump(first, scene.at("D"))
+    fill(first, scene, "D")
     time.sleep(0.2)
     for client in clients:
         client.close()
     scene.said = scene.stop()
-    assert '"ok":true' in answer, answer
     return scene
 
 
@@ -104,6 +120,7 @@ class Dumped:
             self.data = file.read()
         self.frames, self.begins, self.ends = collections.Counter(), {}, {}
         self.behind = 0  # the end of the last part of a snapshot
+        self.checks = 0
         for at, kind, length in blocks(self.data):
             if kind == 6:
                 kept = struct.unpack_from("<I", self.data, at + 20)[0]
@@ -116,6 +133,7 @@ class Dumped:
                     self.behind = at + length
                 elif what == END:
                     self.ends[worker] = t_ns
+                self.checks += what == CHECK
 
 
 def base_of(live, again):
@@ -214,33 +232,39 @@ def shipped_scenarios_run_again_from_the_middle_on():
 
 
 class Stalling:
-    """A FIFO in the place of a port's output. Its reader stops reading for `stall_s`, once. At the
-    end, a file with all that was read takes the place of the FIFO."""
+    """A FIFO in the place of the output of the port b. Its reader stops reading, once, until weir
+    has lost packets. At the end, a file with all that was read takes the place of the FIFO."""
     BACKLOG = 2_000_000  # bytes: more than weir and the FIFO hold for the reader
 
-    def __init__(self, path, stall_s):
-        self.path, self.stall_s, self.data = path, stall_s, []
-        self.over = threading.Event()  # what waited for the reader has been read
+    def __init__(self, path):
+        self.path, self.data, self.bytes = path, [], 0
+        self.reads = threading.Event()
+        self.reads.set()
         os.mkfifo(path)
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
     def read(self):
         with open(self.path, "rb", buffering=0) as file:
-            at_s, behind = time.monotonic() + 0.5, None  # bytes behind the stall
-            while data := file.read(65536):
+            while self.reads.wait() and (data := file.read(65536)):
                 self.data.append(data)
-                if behind is not None:
-                    behind += len(data)
-                    if behind > self.BACKLOG:
-                        self.over.set()
-                elif time.monotonic() > at_s:
-                    time.sleep(self.stall_s)
-                    behind = 0
+                self.bytes += len(data)
 
-    def wait(self):
-        """A packet that waits for the reader may still be lost: a dump does not know it yet."""
-        assert self.over.wait(30), "the reader never got behind the stall"
+    def stall(self, scene, client):
+        """Stops the reader while the flight goes on. Then it waits until all that has waited for
+        the reader has been read: such a packet may still be lost, and a dump does not know it
+        yet."""
+        def has_lost():
+            return json.loads(client.say("show ports"))["ports"][1]["tx_full"] > 0
+
+        fill(client, scene)
+        self.reads.clear()
+        try:
+            until("no packet is lost", has_lost)
+        finally:
+            self.reads.set()
+        behind = self.bytes + self.BACKLOG
+        until("what waited is not read", lambda: self.bytes > behind)
 
     def end(self):
         self.thread.join()
@@ -253,9 +277,9 @@ def packets_that_no_device_took_are_lost_again():
     """In a pipeline, the worker that loses them has no engine, and so no snapshot."""
     for index, (name, options) in enumerate(list(WORKERS.items())[::2]):
         with tempfile.TemporaryDirectory() as folder:
-            stalling = Stalling(os.path.join(folder, "live-b.pcap"), 0.7)
-            scene = fly(folder, HOLDS, "ab", options, index + 20, flight="2s", lasts_s=1.6,
-                        gap_ns=100000, changes=(), until=stalling.wait)
+            stalling = Stalling(os.path.join(folder, "live-b.pcap"))
+            scene = fly(folder, HOLDS, "ab", options, index + 20, flight="2s", lasts_s=5,
+                        gap_ns=300000, changes=(), waits=stalling.stall)
             stalling.end()
             assert_runs_again(scene)
             again = scene.again(record="D")
@@ -313,16 +337,16 @@ def a_cloud_that_was_removed_before_the_flight_begins_does_not_make_it_differ():
         come_in(client, 1000)
         assert '"ok":true' in client.say("no cloud up").decode()
         came_in = json.loads(client.say("show ports"))["ports"][0]["rx_packets"]
-        # Three seconds later: a flight of one second reaches back less than two.
+        # Three seconds later: a flight of one second reaches back less than two, unless the machine
+        # stood still meanwhile.
         come_in(client, came_in + 11000)
-        assert '"ok":true' in dump(client, scene.at("D"))
+        fill(client, scene)
+        with open(scene.at("full/changes.jsonl")) as file:
+            removed_ns = max(json.loads(line)["t_ns"] for line in file if '"taken"' in line)
+        fill(client, scene, "D", removed_ns)
         client.close()
         scene.stop()
-        with open(scene.at("D/changes.jsonl")) as file:
-            removed_ns = max(taken["t_ns"]
-                             for line in file for taken in [json.loads(line)] if "taken" in taken)
         looks, _ = assert_runs_again(scene)
-        assert min(Dumped(scene.at("D/ingress.pcapng")).begins.values()) > removed_ns
         assert looks > 0, "nothing was compared"
 
 
@@ -446,7 +470,7 @@ def started(folder, *options, text=HOLDS, packets=6000):
 
 
 def dumped_soon(pattern, count=1):
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         folders = [name
                    for name in glob.glob(pattern)
@@ -464,7 +488,7 @@ def what_a_signal_dumps_has_a_folder_with_the_date_and_runs_again():
     with tempfile.TemporaryDirectory() as folder:
         scene, client = started(folder, "--flight", "1s", "--flight-on", "none",
                                 "--flight-to", os.path.join(folder, "weir-flight"))
-        time.sleep(1.0)
+        fill(client, scene)
         scene.process.send_signal(signal.SIGUSR1)
         name, = dumped_soon(scene.at("weir-flight-*"))
         assert re.fullmatch("weir-flight" + DATE, os.path.basename(name)), name
@@ -480,7 +504,7 @@ def an_event_that_is_named_dumps_once_and_another_does_not():
     with tempfile.TemporaryDirectory() as folder:
         scene, client = started(folder, "--flight", "1s", "--flight-on", "none,cleared",
                                 "--flight-to", os.path.join(folder, "kept"))
-        time.sleep(0.7)
+        fill(client, scene)
         assert '"ok":true' in client.say("cloud up delay 21ms").decode()
         time.sleep(0.4)
         assert not glob.glob(scene.at("kept-*")), "a change dumped it"
@@ -530,7 +554,7 @@ def a_worker_that_crashes_leaves_a_dump_and_the_process_ends_by_its_signal():
             scene, client = started(folder, "--flight", "1s", "--flight-on", "none",
                                     "--flight-to", os.path.join(folder, "crash"),
                                     "--cores", "1,1")
-            time.sleep(1.0)
+            fill(client, scene)
             workers = workers_of(scene.process.pid)
             assert workers, "no thread is called a worker"
             assert (ctypes.CDLL(None).syscall(TGKILL, scene.process.pid, workers[-1], int(number))
@@ -564,7 +588,7 @@ def without_a_flight_that_is_said():
 def a_second_dump_into_a_folder_is_refused_and_into_another_is_not():
     with tempfile.TemporaryDirectory() as folder:
         scene, client = started(folder, "--flight", "1s", "--flight-on", "none")
-        time.sleep(0.8)
+        fill(client, scene)
         ctl = [WEIR, "ctl", "-s", scene.at("socket"), "flight", "dump"]
         done = subprocess.run([*ctl, scene.at("one")], capture_output=True, text=True)
         assert done.returncode == 0 and "packets" in done.stdout, done
@@ -584,7 +608,7 @@ def a_second_dump_into_a_folder_is_refused_and_into_another_is_not():
 def a_dump_that_fails_leaves_nothing_behind_and_names_what_was_in_the_way():
     with tempfile.TemporaryDirectory() as folder:
         scene, client = started(folder, "--flight", "1s", "--flight-on", "none")
-        come_in(client, 100)
+        fill(client, scene)
         os.mkdir(scene.at("D"))
         with open(scene.at("D/changes.jsonl"), "w"):
             pass

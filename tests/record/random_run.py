@@ -22,10 +22,11 @@ def statement(rng, statements=STATEMENTS):
 
 
 def disturb(lasts_s, clients, clouds, rng, statements):
-    """Two clients make changes at random instants. Returns how many were accepted."""
+    """Two clients make changes at random instants, until one was accepted at least. Returns how
+    many were accepted."""
     taken = 0
     end = time.monotonic() + lasts_s
-    while time.monotonic() < end:
+    while taken == 0 or time.monotonic() < end:
         client = rng.choice(clients)
         if rng.random() < 0.1:
             client.say("clear counters")

@@ -175,7 +175,7 @@ class Scene:
 
     def start(self, *options, record="R", level=None):
         records = ["--record", self.at(record)] if record else []
-        idle = [] if "pipeline" in options else IDLE
+        idle = [] if "pipeline" in options or "--sleep" in options else IDLE
         self.process = subprocess.Popen(
             [WEIR, "run", "-c", self.at("live.weir"), "-s", self.at("socket"), "-q", *records,
              *idle, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -785,11 +785,10 @@ static void a_signal_ends_the_wait_for_the_other_end_of_a_pipe(void **state)
 			_exit(open(path, O_WRONLY) < 0 && errno == EINTR ? 0 : 1);
 		assert_true(sleeps(child));
 		kill(child, signals[i]);
-		/* A child that still sleeps a second later will never end. */
-		for (int patience = 100; waitpid(child, &status, WNOHANG) == 0; patience--) {
+		for (int patience = PATIENCE; waitpid(child, &status, WNOHANG) == 0; patience--) {
 			if (patience == 0)
 				kill(child, SIGKILL);
-			poll(NULL, 0, 10);
+			poll(NULL, 0, 1);
 		}
 		assert_true(WIFEXITED(status));
 		assert_int_equal(WEXITSTATUS(status), 0);

@@ -14,6 +14,7 @@
 
 #include "folder.h"
 #include "language/scenario_file.h"
+#include "language/scenario_name.h"
 #include "language/short_form.h"
 #include "runner/group.h"
 

@@ -805,6 +805,16 @@ static simtime rest_of(struct worker *worker)
 	                 begin.tv_nsec);
 }
 
+/* Returns the shortest of several rests: a machine that stands still prolongs one of them. */
+static simtime shortest_rest_of(struct worker *worker)
+{
+	simtime shortest = rest_of(worker);
+
+	for (uint32_t i = 0; i < 10 && shortest >= 500 * SIMTIME_MS; i++)
+		shortest = RTE_MIN(shortest, rest_of(worker));
+	return shortest;
+}
+
 /* The clock stands still, so the length of each sleep is known. The bounds above are patience: a
  * machine may take longer. */
 static void a_sleep_ends_ahead_of_the_next_departure(void **state)
@@ -826,10 +836,10 @@ static void a_sleep_ends_ahead_of_the_next_departure(void **state)
 	worker->rest_ns = 900 * SIMTIME_MS;
 	send_frames(bench, 0, 1);
 	worker_poll(worker, clock_now(&clock));
-	rest = rest_of(worker);
+	rest = shortest_rest_of(worker);
 	assert_true(rest >= SIMTIME_MS - WORKER_DOZE_NS && rest < 500 * SIMTIME_MS);
 	clock.line[0].base_ns += SIMTIME_MS - WORKER_WAKE_NS;
-	assert_true(rest_of(worker) < 500 * SIMTIME_MS);
+	assert_true(shortest_rest_of(worker) < 500 * SIMTIME_MS);
 	clock.line[0].base_ns += WORKER_WAKE_NS;
 	worker_poll(worker, clock_now(&clock));
 	assert_int_equal(bench->tx_queues[1].tx_packets, 1);

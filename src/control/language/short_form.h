@@ -16,30 +16,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
-#include "scenario/field.h"
 #include "scenario/scenario.h"
-#include "text/language_error.h"
 #include "text/word.h"
-
-/*
- * The scenarios that come with weir, by their names: `geo-satellite` is configs/geo-satellite.weir.
- * They are searched in `configs` of the working directory, beside the sources of this program, and
- * where they were installed. The beginning of a name is enough, from three letters on, if no other
- * scenario begins with it. Those of the folder `measured` have it in their name: `measured/geo`.
- */
-
-/* Gets the path of the scenario with this name, or with the only name that begins so. Returns false
- * if there is none. */
-bool scenario_name_find(const char *name, char *path, size_t room);
-/* Prints all names, each with the first sentence of its file. */
-void scenario_names_print(FILE *out);
-
-/* The value of an option that names a scenario (options.h): a file as it is, or a name, which
- * becomes the path of its file. */
-int scenario_name_take(const struct field *field, char *text, void *arguments,
-                       struct language_error *error);
 
 #define SHORT_FORM_TOO_LONG                                                                        \
 	"the statements are longer than %d bytes; give longer ones in a file, with -c FILE",       \

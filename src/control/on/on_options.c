@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "language/scenario_name.h"
 #include "language/short_form.h"
 #include "link/rate.h"
 #include "loss/loss_random.h"

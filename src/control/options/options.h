@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "language/short_form.h"
+#include "language/scenario_name.h"
 #include "machine/run_log.h"
 #include "scenario/field.h"
 #include "text/language_error.h"
