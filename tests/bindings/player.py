@@ -7,6 +7,7 @@ usage: player.py SCENARIO SEED FRAMES FOLDER [BATCH [HOW [AT]]]
 """
 import contextlib
 import json
+import os
 import struct
 import sys
 
@@ -19,6 +20,7 @@ class Player:
             self.given = file.read()
         begin_ns = int.from_bytes(self.given[:8], "little")
         self.network = weir.Network(scenario, seed=int(seed), begin_ns=begin_ns)
+        self.beside = os.path.dirname(os.path.abspath(scenario))
         self.folder, self.batch, self.how, self.turn_at = folder, int(batch), how, int(at)
         self.outputs = {}
 
@@ -55,10 +57,7 @@ class Player:
         """Another network goes on."""
         with self.network as first:
             self.network = (first.clone() if self.how == "clone"
-                            else weir.Network.load(first.save(), folder=self.beside()))
-
-    def beside(self):
-        return sys.argv[1].rpartition("/")[0] or None
+                            else weir.Network.load(first.save(), folder=self.beside))
 
     def tell(self, log):
         def told(fate):
@@ -90,4 +89,5 @@ class Player:
             json.dump(self.network.report().raw, file)
 
 
-Player(*sys.argv[1:]).play()
+if __name__ == "__main__":
+    Player(*sys.argv[1:]).play()

@@ -82,6 +82,7 @@ refused '/no/such.weir: cannot be opened' "$weir" exec -c /no/such.weir -- echo 
 printf 'port a\nport b\nport c\ncloud down from a to b\n' >"$work/three.weir"
 refused 'the scenario must have two ports' "$weir" exec -c "$work/three.weir" -- echo it runs
 refused 'no command after --' "$weir" exec delay 1ms --
+refused 'each end, A and B, whatever' "$weir" exec delay 1ms --between 'a: true' 'b: true'
 refused 'a command for each end' "$weir" exec --between 'iperf3 -s' 'B: iperf3 -c A'
 refused 'cannot mount a private file over /etc/hosts, .*; create it' \
 	unshare -m sh -c "mount -t tmpfs none /etc &&

@@ -5,19 +5,21 @@ package quictest
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net"
 	"net/netip"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/cryptotest"
 	"testing/synctest"
@@ -40,7 +42,7 @@ func (l *logged) say(what string, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fmt.Fprintf(l.log, "%d %s %s %d %x\n", time.Since(l.began), l.name, what, len(data),
-		sha256.Sum256(data))
+		crc32.ChecksumIEEE(data))
 }
 
 func (l *logged) WriteTo(data []byte, to net.Addr) (int, error) {
@@ -55,6 +57,39 @@ func (l *logged) ReadFrom(data []byte) (int, net.Addr, error) {
 	}
 	return n, from, err
 }
+
+// pipe is a socket whose datagrams another one has at once, without a network.
+type pipe struct {
+	net.PacketConn // nil: the rest is not called
+	address        net.Addr
+	in, out        chan []byte
+	closed         chan struct{}
+}
+
+func (p *pipe) LocalAddr() net.Addr { return p.address }
+
+func (p *pipe) WriteTo(data []byte, _ net.Addr) (int, error) {
+	p.out <- slices.Clone(data)
+	return len(data), nil
+}
+
+func (p *pipe) ReadFrom(data []byte) (int, net.Addr, error) {
+	select {
+	case got := <-p.in:
+		return copy(data, got), p.address, nil
+	case <-p.closed:
+		return 0, nil, os.ErrDeadlineExceeded
+	}
+}
+
+func (p *pipe) SetReadDeadline(at time.Time) error {
+	if !at.IsZero() {
+		close(p.closed)
+	}
+	return nil
+}
+
+func (p *pipe) Close() error { return nil }
 
 // The windows are so large that they are never widened: what reads a stream and what sends are two
 // goroutines, and which of them is first is the scheduler's.
@@ -76,6 +111,14 @@ func credentials(t *testing.T) (server, client *tls.Config) {
 			Time: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }}
 }
 
+// zeros is what is transferred.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
 func serve(listener *quic.Listener) {
 	connection, err := listener.Accept(context.Background())
 	if err != nil {
@@ -87,13 +130,46 @@ func serve(listener *quic.Listener) {
 	}
 	request, err := io.ReadAll(stream)
 	if err == nil && len(request) == 8 {
-		stream.Write(make([]byte, binary.BigEndian.Uint64(request)))
+		io.CopyN(stream, zeros{}, int64(binary.BigEndian.Uint64(request)))
 		stream.Close()
 	}
 }
 
-// transfer requests so many bytes, and returns the log and the goodput in bit/s.
-func transfer(t *testing.T, scenario string, seed uint64, count int) (log string, goodput float64) {
+// exchange requests so many bytes, and returns how long they take.
+func exchange(t *testing.T, a, b net.PacketConn, count int) time.Duration {
+	near, far := &quic.Transport{Conn: b}, &quic.Transport{Conn: a}
+	defer near.Close()
+	defer far.Close()
+	server, client := credentials(t)
+	listener, err := far.Listen(server, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go serve(listener)
+	ctx := context.Background()
+	connection, err := near.Dial(ctx, a.LocalAddr(), client, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := connection.OpenStreamSync(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	stream.Write(binary.BigEndian.AppendUint64(nil, uint64(count)))
+	stream.Close()
+	got, err := io.Copy(io.Discard, stream)
+	if err != nil || got != int64(count) {
+		t.Fatal(got, err)
+	}
+	took := time.Since(began)
+	connection.CloseWithError(0, "")
+	time.Sleep(10 * time.Second)
+	return took
+}
+
+// transfer lets two endpoints exchange bytes through a network, and returns the log.
+func transfer(t *testing.T, scenario string, seed uint64, count int) (log string, took time.Duration) {
 	cryptotest.SetGlobalRandom(t, seed)
 	synctest.Test(t, func(t *testing.T) {
 		network, err := weir.OpenFile("../../../configs/"+scenario+".weir",
@@ -106,65 +182,48 @@ func transfer(t *testing.T, scenario string, seed uint64, count int) (log string
 		defer hosts.Close()
 		var mu sync.Mutex
 		var written strings.Builder
-		transports := map[string]*quic.Transport{}
-		for n, port := range []string{"a", "b"} {
-			address := []string{"198.18.0.1:443", "198.18.0.2:50000"}[n]
+		var sockets [2]net.PacketConn
+		for n, address := range []string{"198.18.0.1:443", "198.18.0.2:50000"} {
+			port := network.Ports()[n]
 			socket, err := hosts.Listen(port, netip.MustParseAddrPort(address))
 			if err != nil {
 				t.Fatal(err)
 			}
-			transports[port] = &quic.Transport{
-				Conn: &logged{socket, port, time.Now(), &mu, &written}}
-			defer transports[port].Close()
+			sockets[n] = &logged{socket, port, time.Now(), &mu, &written}
 		}
-		server, client := credentials(t)
-		listener, err := transports["a"].Listen(server, config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		go serve(listener)
-		ctx := context.Background()
-		to := net.UDPAddrFromAddrPort(netip.MustParseAddrPort("198.18.0.1:443"))
-		connection, err := transports["b"].Dial(ctx, to, client, config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stream, err := connection.OpenStreamSync(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		stream.Write(binary.BigEndian.AppendUint64(nil, uint64(count)))
-		stream.Close()
-		got, err := io.ReadAll(stream)
-		if err != nil || len(got) != count {
-			t.Fatal(len(got), err)
-		}
-		goodput = float64(count) * 8 / time.Since(began).Seconds()
-		connection.CloseWithError(0, "")
-		time.Sleep(10 * time.Second)
+		took = exchange(t, sockets[0], sockets[1], count)
 		mu.Lock()
 		log = written.String()
 		mu.Unlock()
 	})
-	return log, goodput
+	return log, took
+}
+
+// processor returns the time that the process has used.
+func processor() time.Duration {
+	var used syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func TestATransferIsTheSameEachTime(t *testing.T) {
 	runtime.GOMAXPROCS(1) // what one endpoint does at one instant is in one order
 	seeds, count := number("WEIR_SEEDS", 2), int(number("WEIR_BYTES", 2_000_000))
 	os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true")
-	for _, scenario := range []string{"geo-satellite", "lte-driving", "home-router"} {
+	for _, scenario := range []string{"geo-satellite", "lte-driving", "bad-dsl", "home-router"} {
 		t.Run(scenario, func(t *testing.T) {
 			logs := map[string]bool{}
 			for seed := uint64(1); seed <= seeds; seed++ {
-				first, goodput := transfer(t, scenario, seed, count)
+				before := processor()
+				first, took := transfer(t, scenario, seed, count)
+				used := processor() - before
 				again, _ := transfer(t, scenario, seed, count)
 				if again != first {
 					t.Errorf("seed %d: two logs differ:\n%s", seed, difference(first, again))
 				}
-				t.Logf("seed %d: %.0f bit/s, %d lines", seed, goodput,
-					strings.Count(first, "\n"))
+				t.Logf("seed %d: %.1f Mbit/s, %d lines; a minute takes %.2f s of processor time",
+					seed, float64(count)*8e-6/took.Seconds(), strings.Count(first, "\n"),
+					used.Seconds()*60/took.Seconds())
 				logs[first] = true
 			}
 			if uint64(len(logs)) != seeds {
@@ -172,6 +231,22 @@ func TestATransferIsTheSameEachTime(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What the transport itself costs: no network and no log.
+func TestOverAPipe(t *testing.T) {
+	runtime.GOMAXPROCS(1)
+	count := int(number("WEIR_BYTES", 2_000_000))
+	synctest.Test(t, func(t *testing.T) {
+		there, back := make(chan []byte, 4096), make(chan []byte, 4096)
+		to := &net.UDPAddr{IP: net.IPv4(198, 18, 0, 1), Port: 443}
+		before := processor()
+		exchange(t, &pipe{address: to, in: there, out: back, closed: make(chan struct{})},
+			&pipe{address: to, in: back, out: there, closed: make(chan struct{})}, count)
+		used := (processor() - before).Seconds()
+		t.Logf("%d bytes: %.2f s of processor time; a minute at 10 Mbit/s takes %.2f s", count,
+			used, used*75e6/float64(count))
+	})
 }
 
 // number returns a variable of the environment, if it is one.

@@ -31,7 +31,7 @@ class Error(Structure):
 
 class Frame(Structure):
     _fields_ = [("t_ns", i64), ("port", u32), ("bytes", u32), ("wire_bytes", u32),
-                ("reserved", u32), ("data", address)]
+                ("reserved", u32), ("data", text)]
 
 
 class Address(Structure):
@@ -39,7 +39,7 @@ class Address(Structure):
 
 
 class Datagram(Structure):
-    _fields_ = [("t_ns", i64), ("port", u32), ("bytes", u32), ("payload", address),
+    _fields_ = [("t_ns", i64), ("port", u32), ("bytes", u32), ("payload", text),
                 ("source", Address), ("target", Address), ("ecn", u8), ("dscp", u8), ("ttl", u8),
                 ("reserved", u8 * 5)]
 
@@ -62,9 +62,9 @@ _FUNCTIONS = {
     "send_many": (int_, address, POINTER(Frame), u32),
     "next": (i64, address),
     "now": (i64, address),
-    "receive": (int_, address, i64, POINTER(Frame), u32),
+    "receive": (int_, address, i64, address, u32),
     "udp_send": (int_, address, POINTER(Datagram), u32),
-    "udp_receive": (int_, address, i64, POINTER(Datagram), u32),
+    "udp_receive": (int_, address, i64, address, u32),
     "udp_skipped": (u64, address),
     "change": (int_, address, i64, text, POINTER(Error)),
     "report": (address, address),

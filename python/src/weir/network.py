@@ -11,7 +11,7 @@ import os
 import socket
 import struct
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from . import _library, errors, show
@@ -19,7 +19,8 @@ from .scenario import Scenario, beside
 
 DETAILS = ("", "copy", "generated", "generated", "marked", "copy marked", "generated marked",
            "generated marked")  # by WEIR_FATE_COPY, _GENERATED, _MARKED
-# A struct weir_datagram, which is read faster in this way than member by member.
+# A struct weir_frame and a struct weir_datagram, which are read faster so than member by member.
+_FRAME = struct.Struct("@qIII4xP")
 _DATAGRAM = struct.Struct("@qIIPHH16sHH16sBBB5x")
 KINDS = ("delivered", "dropped", "arrived", "passed", "queued", "marked", "left")
 
@@ -81,11 +82,6 @@ def _text(family: int, raw: bytes) -> str:
             else socket.inet_ntop(socket.AF_INET, raw[:4]))
 
 
-def _pointer(data: bytes) -> ctypes.c_void_p:
-    """Returns where the bytes are; they have to outlive the call."""
-    return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p)
-
-
 class Network:
     """A network made from a scenario: a Scenario, a text with the lines of one, a file, or the name
     of one of configs/.
@@ -113,8 +109,7 @@ class Network:
             self._lib.weir_port_name(handle, n).decode()
             for n in range(self._lib.weir_ports(handle)))
         self._index = {name: n for n, name in enumerate(self.ports)}
-        self._frames = (_library.Frame * _library.BATCH_MAX)()
-        self._datagrams = (_library.Datagram * _library.BATCH_MAX)()
+        self._batch = ctypes.create_string_buffer(_library.BATCH_MAX * _DATAGRAM.size)
         self._called: Any = None  # keeps the callback alive
         self._raised: BaseException | None = None
         return self
@@ -167,7 +162,7 @@ class Network:
         given = list(frames)
         batch = (_library.Frame * len(given))(*[
             _library.Frame(f.t_ns, self._port(f.port), len(f.data), f.wire_bytes, 0,
-                           _pointer(f.data)) for f in given])
+                           f.data) for f in given])
         done = 0
         while done < len(given):
             frame = given[done]
@@ -178,7 +173,7 @@ class Network:
     def udp_send(self, t_ns: int, port: str, source: tuple[str, int], target: tuple[str, int],
                  payload: bytes, *, ecn: int = 0, dscp: int = 0, ttl: int = 64) -> None:
         """Puts a datagram in, in a frame with headers of Ethernet, IP and UDP."""
-        one = _library.Datagram(t_ns, self._port(port), len(payload), _pointer(payload),
+        one = _library.Datagram(t_ns, self._port(port), len(payload), payload,
                                 _address(*source), _address(*target), ecn, dscp, ttl)
         self._answered(self._lib.weir_udp_send(self._net, one, 1), t_ns,
                        f"a datagram of {len(payload)} bytes, ecn {ecn}, dscp {dscp}")
@@ -197,25 +192,27 @@ class Network:
     def receive(self, until_ns: int) -> list[Frame]:
         """Lets time pass, and returns the frames that have left by then, in order."""
         found: list[Frame] = []
-        while n := self._answered(self._lib.weir_receive(self._net, until_ns, self._frames,
-                                                         _library.BATCH_MAX), until_ns):
-            found += [Frame(f.t_ns, self.ports[f.port], ctypes.string_at(f.data, f.bytes),
-                            f.wire_bytes) for f in self._frames[:n]]
+        for t_ns, port, size, wire_bytes, data in self._left(self._lib.weir_receive, until_ns,
+                                                             _FRAME):
+            found.append(Frame(t_ns, self.ports[port], ctypes.string_at(data, size), wire_bytes))
         return found
 
     def udp_receive(self, until_ns: int) -> list[Datagram]:
         """Lets time pass, and returns the datagrams that have left by then, in order. What a host
         would not pass to UDP is skipped: damaged ones, fragments, other protocols."""
         found: list[Datagram] = []
-        while n := self._answered(self._lib.weir_udp_receive(self._net, until_ns, self._datagrams,
-                                                             _library.BATCH_MAX), until_ns):
-            for at in range(0, n * _DATAGRAM.size, _DATAGRAM.size):
-                (t_ns, port, size, payload, family, number, raw, to_family, to_number, to_raw, ecn,
-                 dscp, ttl) = _DATAGRAM.unpack_from(self._datagrams, at)
-                found.append(Datagram(t_ns, self.ports[port], (_text(family, raw), number),
-                                      (_text(to_family, to_raw), to_number),
-                                      ctypes.string_at(payload, size), ecn, dscp, ttl))
+        for (t_ns, port, size, payload, family, number, raw, to_family, to_number, to_raw, ecn,
+             dscp, ttl) in self._left(self._lib.weir_udp_receive, until_ns, _DATAGRAM):
+            found.append(Datagram(t_ns, self.ports[port], (_text(family, raw), number),
+                                  (_text(to_family, to_raw), to_number),
+                                  ctypes.string_at(payload, size), ecn, dscp, ttl))
         return found
+
+    def _left(self, receive: Any, until_ns: int, kind: struct.Struct) -> Iterator[Any]:
+        """Yields the members of the structs that the library returns."""
+        while n := self._answered(receive(self._net, until_ns, self._batch, _library.BATCH_MAX),
+                                  until_ns):
+            yield from kind.iter_unpack(memoryview(self._batch)[:n * kind.size])
 
     @property
     def udp_skipped(self) -> int:

@@ -143,8 +143,11 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 			return options_wrong(&exec_options, SHORT_FORM_TOO_LONG);
 	}
 	if (arguments->between && (!arguments->command[PATH_FAR] || !arguments->command[PATH_NEAR]))
-		return options_wrong(&exec_options, "--between needs a command for each end: "
-		                                    "--between 'A: iperf3 -s -1' 'B: iperf3 -c A'");
+		return options_wrong(
+		        &exec_options,
+		        "--between needs a command for each end, A and B, whatever the "
+		        "scenario calls its ports: --between 'A: iperf3 -s -1' "
+		        "'B: iperf3 -c A'");
 	return choose_command(argv + rest, argc - rest, own < argc, arguments);
 }
 

@@ -36,3 +36,8 @@ fn geo_satellite_is_the_same_each_time() {
 fn home_router_is_the_same_each_time() {
     repeats("home-router", 2_000_000);
 }
+
+#[test]
+fn bad_dsl_is_the_same_each_time() {
+    repeats("bad-dsl", 2_000_000);
+}
