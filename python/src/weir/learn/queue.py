@@ -40,7 +40,7 @@ class Queue:
     busy: float        # the share of packets that waited
     tight: Bools       # for which there was no room twice
     sway_ns: float = 0.0  # by how much the mean delay is uncertain, because rate and burst are
-    soft: float = 0.0  # the share that was let in although the queue seemed full
+    soft: float = 0.0  # the share let in although the queue seemed fuller than full by a packet
 
 
 def learn(direction: Direction) -> Queue:
@@ -114,7 +114,9 @@ def _limit(direction: Direction, filled: full.Filled, found: Queue, theta: Float
     found.limit_unit = unit
     found.unsure = here >= full.flat_below(here, lost, edge, step)
     found.full = lost & found.unsure
-    found.soft = float((~lost & (here >= edge)).sum()) / max(int((here >= edge).sum()), 1)
+    # A stamp that is early or late by a packet is no other traffic.
+    beyond = here >= edge + step
+    found.soft = float((~lost & beyond).sum()) / max(int((here >= edge).sum()), 1)
     found.tight = here + (1 if unit == "pkt" else direction.size) > limit.low
     found.limit = Estimate(
         "queue", limit.value, limit.low, limit.high, unit,
