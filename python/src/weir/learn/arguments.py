@@ -17,11 +17,11 @@ LETTERS = {"o": "out", "j": "json"}
 @dataclass
 class Arguments:
     files: list[str]
-    live: str | None = None
+    live: str = ""
     server: str = ""
     time: str = "20s"
     most: str = "100mbit"
-    sent: str | None = None
+    sent: str = ""
     received: str = ""
     out: str | None = None
     clocks: str = "guess"

@@ -210,10 +210,10 @@ def bucket(a: Arrivals, rate: float) -> tuple[float, float, float] | None:
                  "initial_simplex": numpy.log([best, [best[0] * 1.05, best[1]],
                                                [best[0], best[1] * 1.3]])})
     r, b = math.exp(found.x[0]), math.exp(found.x[1])
-    opening, half = _opening(a, rate) if math.isfinite(rate) else (0.0, math.inf)
-    if opening > BURST_LEAST:
-        return rate, opening, half
     # A flow that is never idle shows the depth only at its beginning.
+    opening, half = _opening(a, rate) if math.isfinite(rate) else (0.0, math.inf)
+    if opening > BURST_LEAST and not better(a, (r, b), (rate, opening)):
+        return rate, opening, half
     once = _spread(a, r, b) < ONCE * without
     if b < BURST_LEAST or not (once or better(a, (r, b), (rate, 0.0))):
         return None
