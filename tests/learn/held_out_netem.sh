@@ -42,12 +42,12 @@ if [ "${WEIR_LEARN_HOST:-}" = A ]; then
 	exit 0
 elif [ "${WEIR_LEARN_HOST:-}" = B ]; then
 	host received
+	trap 'touch "$folder/over"' EXIT # also if a workload fails
 	until [ -e "$folder/ready" ]; do sleep 0.1; done
 	sleep 1 # until iperf3 and the server of pages listen
 	python3 "$here/workloads.py" all "$1" "$seconds" "$runs" "$bulk" > "$folder/spans"
 	kill $dump
 	wait || true
-	touch "$folder/over"
 	exit 0
 fi
 

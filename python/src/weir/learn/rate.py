@@ -64,6 +64,11 @@ def better(a: Arrivals, one: tuple[float, float], other: tuple[float, float]) ->
     return deviation == 0 or float(gain.mean()) / deviation > 3.5
 
 
+def _explains(a: Arrivals, one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Returns whether the first bucket is better, be it by a few packets only."""
+    return _spread(a, *one) < ONCE * _spread(a, *other) or better(a, one, other)
+
+
 def _dispersion(a: Arrivals) -> list[float]:
     """Returns the rates at which packets most often arrive, over runs of several lengths. While the
     queue is not empty, that is the rate of the bottleneck."""
@@ -212,9 +217,8 @@ def bucket(a: Arrivals, rate: float) -> tuple[float, float, float] | None:
     r, b = math.exp(found.x[0]), math.exp(found.x[1])
     # A flow that is never idle shows the depth only at its beginning.
     opening, half = _opening(a, rate) if math.isfinite(rate) else (0.0, math.inf)
-    if opening > BURST_LEAST and not better(a, (r, b), (rate, opening)):
+    if opening > BURST_LEAST and not _explains(a, (r, b), (rate, opening)):
         return rate, opening, half
-    once = _spread(a, r, b) < ONCE * without
-    if b < BURST_LEAST or not (once or better(a, (r, b), (rate, 0.0))):
+    if b < BURST_LEAST or not _explains(a, (r, b), (rate, 0.0)):
         return None
     return r, b, math.inf
