@@ -187,7 +187,9 @@ def _scatter(log: Callable[[Floats], float], theta: Floats, wide: Floats
     end = scipy.optimize.minimize(lambda x: -log(x), theta, method="Nelder-Mead", options={
         "initial_simplex": theta + numpy.vstack([[0, 0], spread.T]), "maxfev": SEARCH,
         "xatol": 1e-9, "fatol": 0.05})
-    return numpy.asarray(end.x), numpy.maximum(Z * numpy.sqrt(numpy.diag(covariance)), floor)
+    # Where weights have counted less, the last cloud is as much wider.
+    half = Z * numpy.sqrt(power * numpy.diag(covariance))
+    return numpy.asarray(end.x), numpy.maximum(half, floor)
 
 
 def flat_below(here: Ints, lost: Bools, edge: float, step: float) -> float:

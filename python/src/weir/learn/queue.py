@@ -55,8 +55,8 @@ def learn(direction: Direction) -> Queue:
         return _no_rate(a, none)
     theta = numpy.log(numpy.array([rate] if bucket is None else bucket[:2]))
     theta, half = rates.refine(a, theta)
-    if bucket is not None:
-        half[1] = min(half[1], bucket[2])
+    if bucket is not None and math.isfinite(bucket[2]):  # all that tells of it is in one block
+        half[1] = bucket[2]
     rate, burst = _bucket_of(theta)
     filled = full.Filled(direction, a)
     if direction.lost.any() and half[0] > rates.LEAST_HALF:
