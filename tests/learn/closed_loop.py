@@ -20,6 +20,7 @@ import learning  # noqa: E402
 WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 learning.need(WEIR, ROOT)
 import numpy  # noqa: E402
+import scipy.stats  # noqa: E402
 import traffic  # noqa: E402
 from weir.learn import pairs, path  # noqa: E402
 
@@ -225,8 +226,36 @@ def judge(number):
 
 
 def judge_all(numbers):
+    """Judges many cases, and says at once which intervals do not hold the truth."""
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(judge, numbers))
+        results = []
+        for result in pool.map(judge, numbers):
+            results.append(result)
+            for key, truth, estimate, held in result["rows"]:
+                if held is False:
+                    print(f"# {result['number']}: {result['lines']} {result['kind']}, skew "
+                          f"{result['skew'][0]}, {result['chosen']}: {' '.join(key)} {truth}, "
+                          f"{estimate}", flush=True)
+        return results
+
+
+def coverage(results):
+    """Returns for each parameter whether intervals have held the truth. Those of a model count
+    where it was chosen, and by model: `r` of two models is two parameters."""
+    held = collections.defaultdict(list)
+    for result in results:
+        if result["model"] == result["chosen"]:
+            for (statement, name), _, _, holds in result["rows"]:
+                if holds is not None:
+                    held[f"{result['model'] if statement == 'loss' else statement} {name}"].append(
+                        holds)
+    return dict(sorted(held.items()))
+
+
+def bounds(values, level):
+    """Returns the exact interval (Clopper, Pearson) of a share."""
+    found = scipy.stats.binomtest(sum(values), len(values)).proportion_ci(level)
+    return found.low, found.high
 
 
 def claims(results):
@@ -240,21 +269,23 @@ def claims(results):
         assert len(wrong) <= 0.05 * len(results), "\n".join(wrong)
 
     def intervals_hold_the_truth():
-        held = collections.defaultdict(list)
-        for result in results:
-            if result["model"] == result["chosen"]:
-                for row in result["rows"]:
-                    if row[3] is not None:
-                        held[name(row)].append(row[3])
-                        if not row[3]:
-                            print(f"# {result['number']}: {result['lines']} {result['kind']} "
-                                  f"{result['skew'][0]}: {row[1]}, {row[2]}")
-        for key, values in sorted(held.items()):
-            print(f"# {key}: {sum(values)} of {len(values)}")
-        every = [value for values in held.values() for value in values]
+        every = [value for values in coverage(results).values() for value in values]
         print(f"# all: {sum(every)} of {len(every)}: {100 * sum(every) / len(every):.1f} %")
         # Of 1,500 intervals of 95 %, 93 to 97 % hold; of 60, at least 51 with 99.9 %.
         assert sum(every) >= (0.93 if len(results) >= 100 else 0.85) * len(every)
+
+    def no_parameter_contradicts_93_to_97_percent():
+        wrong = []
+        for key, values in coverage(results).items():
+            low, high = bounds(values, 0.95)
+            print(f"# {key}: {sum(values)} of {len(values)}: {100 * sum(values) / len(values):.1f} "
+                  f"% ({100 * low:.0f} to {100 * high:.0f})")
+            # Of 25 parameters, one is outside of its interval of 99.9 % in a run of 40.
+            low, high = bounds(values, 0.999)
+            # An interval that has a floor, as that of a clock's nanosecond, may hold more often.
+            if high < 0.93:
+                wrong.append(key)
+        assert not wrong, wrong
 
     def rates_are_within_one_percent():
         wrong = [f"{r['number']}: {row}" for r in results for row in r["rows"]
@@ -279,7 +310,8 @@ def claims(results):
         assert len(wrong) <= 0.05 * len(results), "\n".join(wrong)
 
     return [(claim.__name__, claim) for claim in (
-        the_loss_model_is_the_right_one, intervals_hold_the_truth, rates_are_within_one_percent,
+        the_loss_model_is_the_right_one, intervals_hold_the_truth,
+        no_parameter_contradicts_93_to_97_percent, rates_are_within_one_percent,
         limits_are_within_a_packet_or_two_percent, nothing_is_doubted_that_fits,
         nothing_is_seen_that_is_not_there)]
 

@@ -9,15 +9,17 @@ path's own runs: their largest value less their least one. A spread counts as at
 figure, 0.5 ms, or 0.05 % of loss, which is what a kernel's timers vary by.
 
 This takes minutes a path, so it runs only with $WEIR_LEARN_HELD_OUT: the numbers of paths, as
-`0,3`, or `all`. With `short`, it learns one path from a few seconds, and judges nothing but that
-each workload crosses both. $WEIR_LEARN_SESSIONS has folders with sessions of held_out_netem.sh: of
+`0,3`, or `all`; from 100 on, a path is drawn at random. With `short`, it learns one path from a few
+seconds, and judges nothing but that each workload crosses both. $WEIR_LEARN_SESSIONS has folders with sessions of held_out_netem.sh: of
 the path in `real`, of what was learned of it in `ours`. $WEIR_LEARN_KEEP is a folder in which the
 captures that paths were learned from stay.
 
 usage: held_out.py WEIR ROOT
 """
 import json
+import math
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -49,6 +51,31 @@ PATHS = (
      ["delay 20ms"]),
     (["rate 8mbit queue 40kB algorithm token-bucket burst 60kB", "delay 30ms"], ["delay 30ms"]),
 )
+DRAWN = 100  # a path of this number or more is drawn at random, with its number as the seed
+
+
+def drawn(number):
+    """Returns a path of the kinds above, with parameters that nobody has chosen."""
+    rng = random.Random(number)
+    rate = round(math.exp(rng.uniform(math.log(3), math.log(12))), 2)
+    wait_s = rng.uniform(0.04, 0.16)
+    limit = (f"{rate * 1e6 * wait_s / 8 / 1000:.0f}kB" if rng.random() < 0.7 else
+             f"{rate * 1e6 * wait_s / 8 / 1514:.0f}pkt")
+    bucket = rng.choice(["", "", f" algorithm token-bucket burst {rng.randrange(15, 70)}kB"])
+    loss = rng.choice([[], [f"loss {rng.uniform(0.05, 0.6):.2f}%"],
+                       [f"loss gilbert-elliott p {rng.uniform(0.02, 0.1):.3f}% "
+                        f"r {rng.uniform(20, 50):.0f}%"]])
+    delay, jitter = rng.randrange(8, 50), rng.choice([0, rng.uniform(0.3, 5)])
+    jitter = f" jitter {min(jitter, delay / 5):.1f}ms distribution " + rng.choice(
+        ["normal", "uniform", "gamma", "exponential"]) if jitter else ""
+    return ([*loss, f"rate {rate}mbit queue {limit}{bucket}", f"delay {delay}ms{jitter}"],
+            [f"delay {rng.randrange(5, 30)}ms"])
+
+
+def path_of(number):
+    return drawn(number) if number >= DRAWN else PATHS[number]
+
+
 LEARNED_S = float(os.environ.get("WEIR_LEARN_LEARNED_S", "60"))
 SECONDS = float(os.environ.get("WEIR_LEARN_SECONDS", "6"))
 RUNS = int(os.environ.get("WEIR_LEARN_RUNS", "5"))  # of the path; of what was learned, 2 fewer
@@ -167,7 +194,7 @@ def apart(name, real, ours):
 
 
 def judge(number):
-    down, up = PATHS[number]
+    down, up = path_of(number)
     with tempfile.TemporaryDirectory() as folder:
         learned = learn(folder, down, up)
         if KEEP:
@@ -233,7 +260,7 @@ def main():
         return 0
     numbers = {"all": range(len(PATHS)), "short": [0]}.get(chosen) or map(int, chosen.split(","))
 
-    return tap.run([(" ".join(PATHS[i][0]), lambda i=i: right(judge(i))) for i in numbers])
+    return tap.run([(" ".join(path_of(i)[0]), lambda i=i: right(judge(i))) for i in numbers])
 
 
 sys.exit(main())

@@ -130,9 +130,9 @@ def windows_become_a_trace():
 
 
 def what_a_cellular_link_delivers_over_100_ms_is_learned():
-    """The mean error over all stretches of 100 ms, which begin each 10 ms, is at most 5 %, and 90 %
-    of them are right to 5 % or a packet, if more is sent than the link carries. $WEIR_TRACES has
-    further traces of mahimahi."""
+    """The mean error over stretches of 100 ms is at most 5 %, and 95 % of them are right to 5 % or a
+    packet, if more is sent than the link carries. They begin each 7.3 ms: not where windows do.
+    $WEIR_TRACES has further traces of mahimahi."""
     traces = [os.path.join(ROOT, "configs", "traces", "lte-driving.down"),
               *os.environ.get("WEIR_TRACES", "").split()]
     for trace in traces:
@@ -141,7 +141,7 @@ def what_a_cellular_link_delivers_over_100_ms_is_learned():
         right = (apart <= numpy.maximum(0.05 * true, 1514)).mean()
         print(f"# {os.path.basename(trace)}: {8 * true.mean() / 1e5:.2f} Mbit/s; mean error "
               f"{100 * apart.mean() / true.mean():.1f} %, right: {100 * right:.0f} %")
-        assert apart.mean() <= 0.05 * true.mean() and right >= 0.9, trace
+        assert apart.mean() <= 0.05 * true.mean() and right >= 0.95, trace
 
 
 def delivered_by(trace):
@@ -154,14 +154,14 @@ def delivered_by(trace):
                  f"b={out}", cwd=folder)
             way = pairs.read(os.path.join(folder, "load.pcap"), out).forward
             came = numpy.sort(way.received_ns[~way.lost] - way.sent_ns[0]).astype(float)
-            begin = numpy.arange(0, 19.5e9, 10e6)
+            begin = numpy.arange(0, 19.5e9, 7.3e6)
             return way, 1514.0 * (numpy.searchsorted(came, begin + 100e6)
                                   - numpy.searchsorted(came, begin))
 
         traffic.write(os.path.join(folder, "load.pcap"), traffic.steady(80_000, 0.25e6), 1514)
         way, true = delivered("true.weir")
         with open(os.path.join(folder, "w.csv"), "w", encoding="ascii") as out:
-            out.write(windows.csv(windows.learn(way, 10e6)))
+            out.write(windows.csv(windows.learn(way, 5e6)))
         with open(os.path.join(folder, "again.weir"), "w", encoding="ascii") as out:
             out.write("port a\nport b\ncloud down from a to b\n"
                       "cloud down trace w.csv format csv queue 200000pkt\n")

@@ -2,9 +2,10 @@
 """Two clocks: how they drift apart, when one was set, and by how much they differ.
 
 The stamps of the second capture are corrected to the clock of the first. Drift is the slope of the
-line below all delays that touches their lower convex hull under the middle of the measurement (S.
-Moon, P. Skelly, D. Towsley, "Estimation and Removal of Clock Skew from Network Delay Measurements",
-INFOCOM 1999). A constant difference of clocks cannot be told from a constant delay: the delays of
+highest line below all delays (a linear program: S. Moon, P. Skelly, D. Towsley, "Estimation and
+Removal of Clock Skew from Network Delay Measurements", INFOCOM 1999). It is the segment of their
+lower convex hull under the middle of the measurement (L. Zhang, Z. Liu, C. Xia, "Clock
+Synchronization Algorithms for Network Measurements", INFOCOM 2002). A constant difference of clocks cannot be told from a constant delay: the delays of
 both directions together are known, how they divide is not.
 
 A drift that a queue hides is sought once more in the delays without the queue. Assumed: a clock
@@ -18,6 +19,7 @@ import math
 
 import numpy
 
+from . import steps
 from .estimate import BLOCKS, Estimate, Floats
 from .pairs import NEVER, Direction
 
@@ -42,13 +44,10 @@ class Clocks:
     drift_error: float = 0.0  # the half width of the interval of the drift, as a share of time
 
 
-def _bins(direction: Direction, begin: int, bins: int) -> tuple[Floats, Floats]:
-    """Returns the least delay of each part of the measurement, and when that was."""
-    return _level(direction, begin, bins, 0.0)
-
-
-def _level(direction: Direction, begin: int, bins: int, share: float) -> tuple[Floats, Floats]:
-    """Returns the same of another quantile of the delays of each part."""
+def _level(direction: Direction, begin: int, bins: int, share: float = 0.0
+           ) -> tuple[Floats, Floats]:
+    """Returns the least delay of each part of the measurement, or another quantile of its delays,
+    and when that was."""
     there = ~direction.lost & ~direction.damaged
     at = (direction.sent_ns[there] - begin).astype(float)
     delay = (direction.received_ns[there] - direction.sent_ns[there]).astype(float)
@@ -92,34 +91,12 @@ def _drift(at: Floats, delay: Floats) -> tuple[float, float] | None:
     floor = 1.0 / (at[-1] - at[0])  # a nanosecond
     parts = [float(numpy.polyfit(at[part], delay[part], 1)[0])
              for part in (slice(0, half), slice(half, None))]
-    if (_step_left(delay) < float((rest ** 2).sum())
+    if (steps.left(delay) < float((rest ** 2).sum())
             or abs(slope) < max(8 * error, 20 * floor) or abs(slope) > SKEW_MOST
             or abs(parts[0] - parts[1]) > 0.3 * abs(slope) + 6 * error):
         return None
     return hull_slope(at, delay) if abs(hull_slope(at, delay) - slope) < 4 * error + floor else \
         slope, max(2 * error, floor)
-
-
-def _step_left(y: Floats) -> float:
-    """Returns the sum of squares that the best step in a series leaves."""
-    return min(float(y[:i].var() * i + y[i:].var() * (len(y) - i)) for i in range(2, len(y) - 1))
-
-
-def _step(at: Floats, delay: Floats) -> tuple[float, float, float] | None:
-    """Returns instant, size and noise of the largest step of the least delays."""
-    if len(at) < 20:
-        return None
-    best = (0.0, 0)
-    for i in range(4, len(at) - 4):
-        size = float(numpy.median(delay[i:i + 4]) - numpy.median(delay[i - 4:i]))
-        if abs(size) > abs(best[0]):
-            best = (size, i)
-    size, i = best
-    inner = numpy.concatenate([numpy.diff(delay[:max(i - 1, 2)]), numpy.diff(delay[i + 1:])])
-    noise = 1.4826 * float(numpy.median(numpy.abs(inner))) + 1.0
-    if abs(size) < 10 * noise:
-        return None
-    return float(at[i]), size, noise
 
 
 def _correct(forward: Direction | None, back: Direction | None, begin: int, slope: float,
@@ -155,36 +132,15 @@ def settle(forward: Direction | None, back: Direction | None, word: str = "guess
 
 def _set_clock(forward: Direction, back: Direction, begin: int, found: Clocks) -> None:
     """Removes a step that both directions have, in opposite ways: no route does that."""
-    one, other = (_step(*_bins(d, begin, 4 * BINS)) for d in (forward, back))
+    one, other = (steps.largest(*_level(d, begin, 4 * BINS)) for d in (forward, back))
     if one is None or other is None or abs(one[1] + other[1]) > 0.1 * abs(one[1]) + 6 * one[2]:
         return
     size = (one[1] - other[1]) / 2
-    when = _instant(forward, back, begin, one[0], size)
+    when = steps.instant(forward, back, begin, one[0], size)
     _correct(forward, back, begin, 0.0, when, size)
     found.steps.append((when / 1e9, size))
     found.notes.append(f"{when / 1e9:.3f} s after the beginning a clock was set by "
                        f"{abs(size) / 1e6:.3g} ms: removed")
-
-
-def _instant(forward: Direction, back: Direction, begin: int, about: float, size: float) -> float:
-    """Returns when the second clock was set, by itself: the stamp that best divides the packets of
-    both directions into those with the delays of before and of after."""
-    stamps, behind = [], []
-    for direction, own, grows in ((forward, forward.received_ns, size > 0),
-                                  (back, back.sent_ns, size < 0)):
-        there = ~direction.lost
-        delay = (direction.received_ns[there] - direction.sent_ns[there]).astype(float)
-        at = (own[there] - begin).astype(float)
-        near = numpy.abs(at - about) < 0.05 * (at[-1] - at[0]) + 2 * abs(size)
-        level = float(numpy.median(delay[near & (at < about - abs(size))]))
-        level += abs(size) / 2 if grows else -abs(size) / 2
-        stamps.append(at[near])
-        behind.append(delay[near] > level if grows else delay[near] < level)
-    at, after = numpy.concatenate(stamps), numpy.concatenate(behind)
-    order = numpy.argsort(at, kind="stable")
-    right = numpy.concatenate([[0], numpy.cumsum(numpy.where(after[order], -1, 1))])
-    cut = min(int(numpy.argmax(right)), len(at) - 1)
-    return float(at[order][cut])
 
 
 def _remove_drift(forward: Direction | None, back: Direction | None, begin: int,
@@ -250,7 +206,7 @@ def slope_of(at_ns: Floats, rest_ns: Floats) -> tuple[float, float] | None:
     x -= x.mean()
     slope = float((x * y).sum() / (x * x).sum())
     left = float(((y - y.mean() - slope * x) ** 2).sum()) + BLOCKS
-    if BLOCKS / 2 * math.log(left / (BLOCKS + _step_left(y))) > STEP_SURE:
+    if BLOCKS / 2 * math.log(left / (BLOCKS + steps.left(y))) > STEP_SURE:
         return None
     return slope, math.sqrt(left / (BLOCKS - 2) / float((x * x).sum()))
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import json
 import os
@@ -12,7 +11,8 @@ import tempfile
 from typing import Any
 
 from ..errors import Failed
-from . import clocks, found, pairs, path, picture, proof, windows, words
+from . import arguments, clocks, found, pairs, path, picture, proof, windows, words
+from .arguments import Arguments
 from .found import Found
 from .live import client
 from .live.server import rate
@@ -22,29 +22,8 @@ from .traces import scenario
 FITS, NO_FIT, NOTHING = 0, 1, 2
 
 
-def arguments(given: list[str] | None) -> argparse.Namespace:
-    """Reads what `weir learn` passes on. Its own table of options (learn_command.c) has the help
-    and the errors."""
-    parser = argparse.ArgumentParser(prog="weir learn", add_help=False)
-    parser.add_argument("files", nargs="*")
-    parser.add_argument("--trace", action="store_true")
-    parser.add_argument("--live")
-    parser.add_argument("--time", default="20s")
-    parser.add_argument("--most", default="100mbit")
-    parser.add_argument("--sent")
-    parser.add_argument("--received")
-    parser.add_argument("-o", "--out")
-    parser.add_argument("--one-way", action="store_true")
-    parser.add_argument("--clocks", default="guess")
-    parser.add_argument("--windows")
-    parser.add_argument("--picture")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("-j", "--json", action="store_true")
-    return parser.parse_intermixed_args(given)
-
-
 def main(given: list[str] | None = None) -> int:
-    options = arguments(given)
+    options = arguments.read(given)
     try:
         if options.trace:
             return write(options, scenario.of_files(options.files, options.out, options.seed))
@@ -61,7 +40,7 @@ def main(given: list[str] | None = None) -> int:
         return NOTHING
 
 
-def _captures(options: argparse.Namespace) -> Found:
+def _captures(options: Arguments) -> Found:
     """Learns from the captures of both ends."""
     read = pairs.read(options.sent, options.received)
     ways = {"down": read.forward, "up": None if options.one_way else read.back}
@@ -84,7 +63,7 @@ def _captures(options: argparse.Namespace) -> Found:
     return found.of_ways(head, there, options.clocks)
 
 
-def _tool(options: argparse.Namespace) -> Found:
+def _tool(options: Arguments) -> Found:
     """Learns from the figures of another tool."""
     measured = files.read(options.files[0])
     ends = "both directions are known" if measured.ways else "seen from one end only"
@@ -92,7 +71,7 @@ def _tool(options: argparse.Namespace) -> Found:
                           f"{measured.tool}: {ends}."], measured, options.clocks)
 
 
-def finish(options: argparse.Namespace, one: Found) -> int:
+def finish(options: Arguments, one: Found) -> int:
     """Writes the scenario and its proof."""
     if not one.learned:
         return _plain(options, one)
@@ -105,7 +84,7 @@ def finish(options: argparse.Namespace, one: Found) -> int:
         return _prove(options, os.path.dirname(os.path.abspath(out)), one, clouds)
 
 
-def _plain(options: argparse.Namespace, one: Found) -> int:
+def _plain(options: Arguments, one: Found) -> int:
     """Writes statements that were not learned of packets: there is no proof of them."""
     for option in ("picture", "windows"):
         if getattr(options, option):
@@ -113,7 +92,7 @@ def _plain(options: argparse.Namespace, one: Found) -> int:
     return write(options, words.plain(one.head, one.fixed, options.seed))
 
 
-def write(options: argparse.Namespace, text: str) -> int:
+def write(options: Arguments, text: str) -> int:
     """Writes a scenario without a proof."""
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:
@@ -126,7 +105,7 @@ def write(options: argparse.Namespace, text: str) -> int:
     return FITS
 
 
-def _cloud(options: argparse.Namespace, out: str, name: str, one: path.Learned) -> words.Words:
+def _cloud(options: Arguments, out: str, name: str, one: path.Learned) -> words.Words:
     """Writes one direction, and the files beside the scenario that it names."""
     trace = None
     if options.windows:
@@ -155,7 +134,7 @@ def nanoseconds(text: str) -> float:
     raise pairs.NothingToLearn(f"--windows `{text}` is no time")
 
 
-def _prove(options: argparse.Namespace, folder: str, one: Found,
+def _prove(options: Arguments, folder: str, one: Found,
            clouds: list[words.Words]) -> int:
     settled, learned = one.settled, one.learned
     text = words.scenario(one.head, settled, clouds, options.seed, [], one.fixed)
@@ -178,7 +157,7 @@ def _prove(options: argparse.Namespace, folder: str, one: Found,
     return FITS if fits else NO_FIT
 
 
-def _print(options: argparse.Namespace, text: str, said: list[str],
+def _print(options: Arguments, text: str, said: list[str],
            learned: dict[str, path.Learned], rows: dict[str, list[proof.Row]],
            settled: clocks.Clocks | None, fits: bool) -> None:
     if options.json:

@@ -2,9 +2,9 @@
 """An estimate: a number, its 95 % interval, and what it rests on.
 
 Shares of independent trials have the interval of E. Wilson ("Probable Inference", 1927). Means of
-series whose values depend on their neighbours have that of batch means (C. Alexopoulos, A. Seila,
-"Output Data Analysis", in J. Banks, Handbook of Simulation, 1998). Assumed: a fortieth of the
-measurement is long beside the time for which values depend on each other.
+series whose values depend on their neighbours have that of batch means (for instance N. Steiger et
+al., "ASAP3: A Batch Means Procedure for Steady-State Simulation Analysis"). Assumed: a fortieth of
+the measurement is long beside the time for which values depend on each other.
 """
 
 from __future__ import annotations

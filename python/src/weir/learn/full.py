@@ -27,6 +27,7 @@ from .rate import LEAST_DEPTH, LEAST_HALF
 FULL, BLURRED = 0.9, 0.5  # a queue that drops nearly all is full
 TURNS = 4
 GRID = 25
+BEGINS = 17
 CLOUD = 40   # points
 CLOUDS = 6
 SEARCH = 60  # points
@@ -125,8 +126,6 @@ def by_edge(filled: Filled, theta: Floats, half: Floats, absorbs: float
     """Improves rate and burst by what a full queue drops: at the right ones, no packet is let in
     where others are dropped. Returns the half widths of their intervals, too: likelihood ratios,
     with a normal prior from the delays. `absorbs` is the share of a drift that the rate hides."""
-    if filled.score(theta) <= 0:
-        return theta, half
     # The stamps of arrivals have the drift of a clock in them, which is known later; drops do not.
     width = half / Z
     width[0] = math.hypot(width[0], DRIFT * absorbs)
@@ -137,6 +136,11 @@ def by_edge(filled: Filled, theta: Floats, half: Floats, absorbs: float
         return (filled.score(here)
                 - 0.5 * float((((here - begin) / width) ** 2).sum()))
 
+    # On one side of the right rate nothing seems to be dropped by a full queue.
+    rates = numpy.eye(len(theta))[0] * width[0] * numpy.linspace(-4, 4, BEGINS)[:, None]
+    theta = max(begin + rates, key=log)
+    if filled.score(theta) <= 0:
+        return begin, half
     if len(theta) == 1:
         return _narrow(log, theta, Z * width)
     return _scatter(log, theta, Z * width)
@@ -183,7 +187,9 @@ def _scatter(log: Callable[[Floats], float], theta: Floats, wide: Floats
     end = scipy.optimize.minimize(lambda x: -log(x), theta, method="Nelder-Mead", options={
         "initial_simplex": theta + numpy.vstack([[0, 0], spread.T]), "maxfev": SEARCH,
         "xatol": 1e-9, "fatol": 0.05})
-    return numpy.asarray(end.x), numpy.maximum(Z * numpy.sqrt(numpy.diag(covariance)), floor)
+    # Where weights have counted less, the last cloud is as much wider.
+    half = Z * numpy.sqrt(power * numpy.diag(covariance))
+    return numpy.asarray(end.x), numpy.maximum(half, floor)
 
 
 def flat_below(here: Ints, lost: Bools, edge: float, step: float) -> float:

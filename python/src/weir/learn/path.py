@@ -77,9 +77,11 @@ def learn_ways(ways: dict[str, Direction], word: str = "guess", least: int = LEA
     found = {name: queues.learn(way) for name, way in long.items()}
     for _ in range(TURNS if long and word != "same" else 0):
         rests = [_rest(way, found[name], name == "down") for name, way in long.items()]
-        if not clocks.remove_rest_drift(down, up, rests, settled):
+        sure = clocks.remove_rest_drift(down, up, rests, settled)
+        if sure or settled.skew is not None:  # the stamps are other ones now
+            found = {name: queues.learn(way) for name, way in long.items()}
+        if not sure:
             break
-        found = {name: queues.learn(way) for name, way in long.items()}
     return settled, {name: learn(way, found[name], settled.drift_error)
                      for name, way in long.items()}
 

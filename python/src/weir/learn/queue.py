@@ -40,7 +40,7 @@ class Queue:
     busy: float        # the share of packets that waited
     tight: Bools       # for which there was no room twice
     sway_ns: float = 0.0  # by how much the mean delay is uncertain, because rate and burst are
-    soft: float = 0.0  # the share that was let in although the queue seemed full
+    soft: float = 0.0  # the share let in although the queue seemed fuller than full by a packet
 
 
 def learn(direction: Direction) -> Queue:
@@ -55,8 +55,8 @@ def learn(direction: Direction) -> Queue:
         return _no_rate(a, none)
     theta = numpy.log(numpy.array([rate] if bucket is None else bucket[:2]))
     theta, half = rates.refine(a, theta)
-    if bucket is not None:
-        half[1] = min(half[1], bucket[2])
+    if bucket is not None and math.isfinite(bucket[2]):  # all that tells of it is in one block
+        half[1] = bucket[2]
     rate, burst = _bucket_of(theta)
     filled = full.Filled(direction, a)
     if direction.lost.any() and half[0] > rates.LEAST_HALF:
@@ -114,7 +114,9 @@ def _limit(direction: Direction, filled: full.Filled, found: Queue, theta: Float
     found.limit_unit = unit
     found.unsure = here >= full.flat_below(here, lost, edge, step)
     found.full = lost & found.unsure
-    found.soft = float((~lost & (here >= edge)).sum()) / max(int((here >= edge).sum()), 1)
+    # A stamp that is early or late by a packet is no other traffic.
+    beyond = here >= edge + step
+    found.soft = float((~lost & beyond).sum()) / max(int((here >= edge).sum()), 1)
     found.tight = here + (1 if unit == "pkt" else direction.size) > limit.low
     found.limit = Estimate(
         "queue", limit.value, limit.low, limit.high, unit,

@@ -64,6 +64,11 @@ def better(a: Arrivals, one: tuple[float, float], other: tuple[float, float]) ->
     return deviation == 0 or float(gain.mean()) / deviation > 3.5
 
 
+def _explains(a: Arrivals, one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Returns whether the first bucket is better, be it by a few packets only."""
+    return _spread(a, *one) < ONCE * _spread(a, *other) or better(a, one, other)
+
+
 def _dispersion(a: Arrivals) -> list[float]:
     """Returns the rates at which packets most often arrive, over runs of several lengths. While the
     queue is not empty, that is the rate of the bottleneck."""
@@ -210,11 +215,10 @@ def bucket(a: Arrivals, rate: float) -> tuple[float, float, float] | None:
                  "initial_simplex": numpy.log([best, [best[0] * 1.05, best[1]],
                                                [best[0], best[1] * 1.3]])})
     r, b = math.exp(found.x[0]), math.exp(found.x[1])
-    opening, half = _opening(a, rate) if math.isfinite(rate) else (0.0, math.inf)
-    if opening > BURST_LEAST:
-        return rate, opening, half
     # A flow that is never idle shows the depth only at its beginning.
-    once = _spread(a, r, b) < ONCE * without
-    if b < BURST_LEAST or not (once or better(a, (r, b), (rate, 0.0))):
+    opening, half = _opening(a, rate) if math.isfinite(rate) else (0.0, math.inf)
+    if opening > BURST_LEAST and not _explains(a, (r, b), (rate, opening)):
+        return rate, opening, half
+    if b < BURST_LEAST or not _explains(a, (r, b), (rate, 0.0)):
         return None
     return r, b, math.inf

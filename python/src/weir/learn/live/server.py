@@ -9,7 +9,6 @@ for ten minutes.
 
 from __future__ import annotations
 
-import argparse
 import secrets
 import socket
 import sys
@@ -17,6 +16,7 @@ import threading
 import time
 from typing import Any
 
+from .. import arguments
 from . import address, turns
 from .control import Control
 from .prober import HELLO, Gone, Prober
@@ -38,11 +38,7 @@ def rate(text: str) -> int:
 
 
 def main(given: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="weir learn", add_help=False)
-    parser.add_argument("--server")
-    parser.add_argument("--most", default="100mbit")
-    parser.add_argument("--stay", action="store_true")
-    options, _ = parser.parse_known_args(given)
+    options = arguments.read(given)
     try:
         host, port = address.read(options.server)
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
