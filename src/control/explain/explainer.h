@@ -2,8 +2,9 @@
 /*
  * Explains where the time of connections went, from the fates of their packets (witness.h). It
  * takes the fates of EXPLAINER_KINDS, in the order in which a worker reports them, and tells the
- * verdict (verdict.h) of each connection once it is over: when both hosts have sent their last
- * byte, when one has reset it, or when it is silent for EXPLAINER_SILENCE_NS.
+ * verdict (verdict.h) of each connection once it is over: when both hosts know that the other one
+ * has all that they have sent; EXPLAINER_REST_NS after both have closed it, or one has reset it; or
+ * when it is silent for EXPLAINER_SILENCE_NS.
  *
  * The order of fates of different packets does not matter much; that of one packet does.
  *
@@ -33,8 +34,7 @@
 /* Of the others it reads no frame. */
 #define EXPLAINER_FRAMES     (1u << FATE_ARRIVED)
 #define EXPLAINER_SILENCE_NS (120 * SIMTIME_S)
-/* After its last FIN, a connection is told when this has passed: the fates of the last packets have
- * come by then. */
+/* What is sent again after the end comes within this time. */
 #define EXPLAINER_REST_NS (2 * SIMTIME_S)
 
 typedef void explainer_tell(void *argument, struct verdict *verdict);

@@ -21,7 +21,9 @@ struct flow_table {
 	struct flow *flows;  /* FLOWS_MAX; memory behind `used` was never touched */
 	struct flow *vacant; /* those below `used` that are free, by `next`: the last one first */
 	uint32_t used, n;
-	struct flow *newest, *oldest;
+	struct flow_order {
+		struct flow *newest, *oldest;
+	} orders[FLOW_ORDERS];
 	struct name *names;
 };
 
@@ -44,8 +46,8 @@ void flow_table_free(struct flow_table *flows)
 {
 	if (!flows)
 		return;
-	while (flows->oldest)
-		flow_table_remove(flows, flows->oldest);
+	while (flows->orders[FLOW_ACTIVE].oldest)
+		flow_table_remove(flows, flows->orders[FLOW_ACTIVE].oldest);
 	free(flows->chains);
 	free(flows->flows);
 	free(flows->names);
@@ -55,6 +57,53 @@ void flow_table_free(struct flow_table *flows)
 uint32_t flow_table_n(const struct flow_table *flows)
 {
 	return flows->n;
+}
+
+/* ---- by time ---- */
+
+static void link_in(struct flow_table *flows, int which, struct flow *flow, simtime now)
+{
+	struct flow_order *order = &flows->orders[which];
+
+	flow->places[which] = (struct flow_place){.older = order->newest, .since_ns = now};
+	*(order->newest ? &order->newest->places[which].newer : &order->oldest) = flow;
+	order->newest = flow;
+}
+
+static void unlink_from(struct flow_table *flows, int which, struct flow *flow)
+{
+	struct flow_order *order = &flows->orders[which];
+	const struct flow_place *place = &flow->places[which];
+
+	*(place->newer ? &place->newer->places[which].older : &order->newest) = place->older;
+	*(place->older ? &place->older->places[which].newer : &order->oldest) = place->newer;
+}
+
+void flow_table_touch(struct flow_table *flows, struct flow *flow, simtime now)
+{
+	flow->latest_ns = simtime_max(flow->latest_ns, now);
+	if (flow->latest_ns < flow->places[FLOW_ACTIVE].since_ns + FLOW_TOUCH_NS)
+		return;
+	unlink_from(flows, FLOW_ACTIVE, flow);
+	link_in(flows, FLOW_ACTIVE, flow, flow->latest_ns);
+}
+
+void flow_table_close(struct flow_table *flows, struct flow *flow, simtime now)
+{
+	if (flow->closing)
+		unlink_from(flows, FLOW_CLOSING, flow);
+	flow->closing = true;
+	link_in(flows, FLOW_CLOSING, flow, now);
+}
+
+struct flow *flow_table_oldest(const struct flow_table *flows, int order)
+{
+	return flows->orders[order].oldest;
+}
+
+struct flow *flow_table_newest(const struct flow_table *flows, int order)
+{
+	return flows->orders[order].newest;
 }
 
 /* ---- by their ends ---- */
@@ -112,13 +161,6 @@ static struct flow *take_place(struct flow_table *flows)
 	return flow;
 }
 
-static void link_in_time(struct flow_table *flows, struct flow *flow)
-{
-	flow->older = flows->newest;
-	*(flows->newest ? &flows->newest->newer : &flows->oldest) = flow;
-	flows->newest = flow;
-}
-
 struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const struct flow_end *from,
                             const struct flow_end *to)
 {
@@ -133,16 +175,9 @@ struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const st
 	flow->story.last = flow->story.heard = PASSAGE_NONE;
 	flow->next = *chain;
 	*chain = flow;
-	link_in_time(flows, flow);
+	link_in(flows, FLOW_ACTIVE, flow, 0);
 	flows->n++;
 	return flow;
-}
-
-static void unlink_in_time(struct flow_table *flows, struct flow *flow)
-{
-	*(flow->newer ? &flow->newer->older : &flows->newest) = flow->older;
-	*(flow->older ? &flow->older->newer : &flows->oldest) = flow->newer;
-	flow->newer = flow->older = NULL;
 }
 
 void flow_table_remove(struct flow_table *flows, struct flow *flow)
@@ -153,7 +188,9 @@ void flow_table_remove(struct flow_table *flows, struct flow *flow)
 	while (*at != flow)
 		at = &(*at)->next;
 	*at = flow->next;
-	unlink_in_time(flows, flow);
+	unlink_from(flows, FLOW_ACTIVE, flow);
+	if (flow->closing)
+		unlink_from(flows, FLOW_CLOSING, flow);
 	flows->n--;
 	for (int i = 0; i < FLOW_WAYS; i++)
 		way_free(&flow->ways[i]);
@@ -161,36 +198,6 @@ void flow_table_remove(struct flow_table *flows, struct flow *flow)
 	verdict_free(flow->verdict);
 	flow->next = flows->vacant;
 	flows->vacant = flow;
-}
-
-void flow_table_touch(struct flow_table *flows, struct flow *flow, simtime now)
-{
-	flow->latest_ns = simtime_max(flow->latest_ns, now);
-	if (flow->touched_ns > 0 && flow->latest_ns < flow->touched_ns + FLOW_TOUCH_NS)
-		return;
-	flow->touched_ns = flow->latest_ns;
-	unlink_in_time(flows, flow);
-	link_in_time(flows, flow);
-}
-
-struct flow *flow_table_oldest(const struct flow_table *flows)
-{
-	return flows->oldest;
-}
-
-struct flow *flow_table_newer(const struct flow *flow)
-{
-	return flow->newer;
-}
-
-struct flow *flow_table_newest(const struct flow_table *flows)
-{
-	return flows->newest;
-}
-
-struct flow *flow_table_older(const struct flow *flow)
-{
-	return flow->older;
 }
 
 /* ---- by the names of packets ---- */

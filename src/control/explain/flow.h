@@ -129,6 +129,10 @@ struct flow_end {
 	uint8_t family; /* 4 or 6 */
 };
 
+/* All flows, in the order in which they were active; and those that both hosts have closed, or one
+ * has reset, in the order in which they are to be looked at. */
+enum { FLOW_ACTIVE, FLOW_CLOSING, FLOW_ORDERS };
+
 struct verdict;
 
 /* How far a flow is told (story.h). */
@@ -147,7 +151,7 @@ struct story {
 
 /* What each packet needs comes first: it is in two cache lines. */
 struct flow {
-	struct flow *next;               /* in its chain */
+	struct flow *next;               /* in its chain; or of those that are free */
 	simtime latest_ns;               /* when its last packet was sent */
 	struct flow_end ends[FLOW_WAYS]; /* the client, the server */
 	uint8_t protocol;                /* IPPROTO_TCP or IPPROTO_UDP */
@@ -156,8 +160,11 @@ struct flow {
 	uint8_t scale[FLOW_WAYS]; /* of windows (segment.h) */
 	bool used;                /* a lookup of names: a later flow has waited for it */
 	struct way ways[FLOW_WAYS] __attribute__((aligned(FLOW_ALIGN)));
-	simtime touched_ns;         /* as of `newer` and `older` */
-	struct flow *newer, *older; /* in the order of touched_ns */
+	struct flow_place {
+		struct flow *newer, *older;
+		simtime since_ns;
+	} places[FLOW_ORDERS];
+	bool closing;
 	struct verdict *verdict;    /* what is known already (story.h); or NULL */
 	struct story story;
 	struct speech speech;
@@ -178,12 +185,11 @@ struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const st
 void flow_table_remove(struct flow_table *flows, struct flow *flow);
 /* Notes that the flow is active: it is the last one that was, as of FLOW_TOUCH_NS. */
 void flow_table_touch(struct flow_table *flows, struct flow *flow, simtime now);
-/* Returns the one that was silent for longest; NULL: there is none. */
-struct flow *flow_table_oldest(const struct flow_table *flows);
-struct flow *flow_table_newer(const struct flow *flow);
-/* The same from the other end. */
-struct flow *flow_table_newest(const struct flow_table *flows);
-struct flow *flow_table_older(const struct flow *flow);
+/* Puts the flow at the end of those that are closing, as of `now`. */
+void flow_table_close(struct flow_table *flows, struct flow *flow, simtime now);
+/* Returns the first, or the last, of an order; NULL: there is none. */
+struct flow *flow_table_oldest(const struct flow_table *flows, int order);
+struct flow *flow_table_newest(const struct flow_table *flows, int order);
 
 /* Remembers the name of a packet that has just been added: its passage has it. */
 void flow_table_name(struct flow_table *flows, uint64_t id, struct flow *flow, int way,
