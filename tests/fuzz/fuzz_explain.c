@@ -124,22 +124,22 @@ static void happen(struct run *run, const uint8_t *head, const uint8_t *payload,
 
 	run->now += head[0] >> 4 == 15 ? LONG_STEP_NS : (head[0] >> 4) * SHORT_STEP_NS;
 	fate.at_ns = fate.t_in_ns = run->now;
-	explainer_take(run->explainer, &fate);
+	explainer_take(run->explainer, (const struct fate *const[]){&fate}, 1);
 	fate.frame.bytes = 0;
 	fate.kind = FATE_DROPPED;
 	fate.reason = (enum reason)(head[11] % REASON_COUNT);
 	if ((head[0] & 3) == 1)
-		explainer_take(run->explainer, &fate);
+		explainer_take(run->explainer, (const struct fate *const[]){&fate}, 1);
 	fate.kind = FATE_DELIVERED;
 	fate.entered_ns = run->now + delay_ns / 3;
 	fate.t_out_ns = run->now + delay_ns;
 	if ((head[0] & 3) % 3 == 0)
-		explainer_take(run->explainer, &fate);
+		explainer_take(run->explainer, (const struct fate *const[]){&fate}, 1);
 	fate.kind = FATE_SENT;
 	fate.t_in_ns = fate.t_out_ns;
 	fate.at_ns = fate.t_out_ns + SIMTIME_MS;
 	if ((head[0] & 3) == 3)
-		explainer_take(run->explainer, &fate);
+		explainer_take(run->explainer, (const struct fate *const[]){&fate}, 1);
 	explainer_step(run->explainer, run->now);
 }
 

@@ -124,9 +124,6 @@ static int take_ring(struct watch *watch, uint32_t ring)
 
 		if (watch->trace)
 			put = trace_put(watch->trace, &taken.fate, taken.missed - *lost);
-		else if (watch->explain)
-			explain_run_witness(watch->explain)
-			        ->tell(explain_run_witness(watch->explain), &taken.fate);
 		else
 			fate_capture_put(watch->capture, &taken.fate, taken.missed - *lost);
 		*lost = taken.missed;
@@ -142,6 +139,18 @@ static int take_ring(struct watch *watch, uint32_t ring)
 	return wrong ? broken(watch) : n;
 }
 
+static int take_connections(struct watch *watch, simtime until, uint64_t *n)
+{
+	int taken =
+	        fate_reader_empty(watch->memory, CTL_WATCH_BYTES, explain_run_take, watch->explain);
+
+	if (taken < 0)
+		return broken(watch);
+	*n = (uint64_t)taken;
+	explain_run_step(watch->explain, until);
+	return 0;
+}
+
 /* Takes what is there now, of each ring up to AT_ONCE; *n is the number. Returns 0; 1: enough; or a
  * negative errno. */
 static int take_all(struct watch *watch, uint64_t *n)
@@ -150,6 +159,8 @@ static int take_all(struct watch *watch, uint64_t *n)
 	struct problem problem;
 
 	*n = 0;
+	if (watch->explain)
+		return take_connections(watch, until, n);
 	for (uint32_t i = 0; i < watch->n_rings; i++) {
 		int taken = take_ring(watch, i);
 
@@ -161,10 +172,6 @@ static int take_all(struct watch *watch, uint64_t *n)
 		until = watch->poll_before_ns;
 	if (watch->trace)
 		return trace_settle(watch->trace, until);
-	if (watch->explain) {
-		explain_run_step(watch->explain, until);
-		return 0;
-	}
 	if (fate_capture_settle(watch->capture, until, &problem) < 0)
 		return say(problem.text);
 	return watch->words->packets > 0 &&

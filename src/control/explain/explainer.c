@@ -262,20 +262,18 @@ static void join_questions(struct flow *flow, uint32_t number)
 	}
 }
 
-static void arrive(struct explainer *explainer, const struct fate *fate)
+static void arrive(struct explainer *explainer, const struct fate *fate,
+                   const struct segment *segment)
 {
-	struct segment segment;
 	struct passage passage, *added;
 	struct flow *flow;
 	uint32_t number;
 	int way;
 
-	if (!segment_read(&fate->frame, fate->wire_bytes, &segment))
-		return;
-	flow = flow_of(explainer, &segment, fate->at_ns, &way);
-	passage = segment_passage(&segment, fate);
-	added = flow ? way_add(&flow->ways[way], &passage, segment.protocol == IPPROTO_TCP,
-	                       segment.sequence, &number)
+	flow = flow_of(explainer, segment, fate->at_ns, &way);
+	passage = segment_passage(segment, fate);
+	added = flow ? way_add(&flow->ways[way], &passage, segment->protocol == IPPROTO_TCP,
+	                       segment->sequence, &number)
 	             : NULL;
 	if (!added) {
 		explainer->left_out.packets++;
@@ -284,12 +282,12 @@ static void arrive(struct explainer *explainer, const struct fate *fate)
 	explainer->passages++;
 	flow_table_name(explainer->flows, fate_id(fate), flow, way, number);
 	flow_table_touch(explainer->flows, flow, fate->at_ns);
-	hear(explainer, flow, way, &segment, added);
+	hear(explainer, flow, way, segment, added);
 	if (way == FLOW_UP)
 		join_questions(flow, number);
-	segment_scale(&segment, &flow->scale[way], &added->window);
-	flow->closed[way] |= (segment.marks & PASSAGE_FIN) != 0;
-	flow->reset |= (segment.marks & PASSAGE_RST) != 0;
+	segment_scale(segment, &flow->scale[way], &added->window);
+	flow->closed[way] |= (segment->marks & PASSAGE_FIN) != 0;
+	flow->reset |= (segment->marks & PASSAGE_RST) != 0;
 	if (!flow->closing && is_closed(flow))
 		flow_table_close(explainer->flows, flow, fate->at_ns);
 	shorten(explainer, flow);
@@ -334,17 +332,21 @@ static simtime pass_link(struct explainer *explainer, const struct fate *fate)
 	return free_ns;
 }
 
-void explainer_take(struct explainer *explainer, const struct fate *fate)
+static bool is_taken(const struct fate *fate)
 {
-	struct passage *passage;
+	return !(fate->flags & (PACKET_GENERATED | PACKET_BACK)) &&
+	       EXPLAINER_KINDS & 1u << fate->kind;
+}
 
-	if (fate->flags & (PACKET_GENERATED | PACKET_BACK) || !(EXPLAINER_KINDS & 1u << fate->kind))
-		return;
-	passage = flow_table_named(explainer->flows, fate_id(fate), fate->kind == FATE_SENT);
+static void take(struct explainer *explainer, const struct fate *fate,
+                 const struct segment *segment)
+{
+	struct passage *passage = flow_table_named(explainer->flows, fate_id(fate));
+
 	if (fate->kind == FATE_ARRIVED) {
 		/* A packet that goes on into another cloud comes there once more. */
-		if (!passage)
-			arrive(explainer, fate);
+		if (!passage && segment->protocol != 0)
+			arrive(explainer, fate, segment);
 	} else if (fate->kind == FATE_DELIVERED) {
 		const simtime free_ns = pass_link(explainer, fate);
 
@@ -354,5 +356,29 @@ void explainer_take(struct explainer *explainer, const struct fate *fate)
 		passage_drop(passage, fate);
 	} else if (passage) {
 		passage_send(passage, fate);
+	}
+}
+
+void explainer_take(void *argument, const struct fate *const fates[], uint32_t n)
+{
+	struct explainer *explainer = argument;
+	struct segment segments[EXPLAINER_AT_ONCE];
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (fates[i]->kind != FATE_ARRIVED ||
+		    !segment_read(&fates[i]->frame, fates[i]->wire_bytes, &segments[i]))
+			segments[i].protocol = 0;
+	}
+	for (int step = 0; n > 1 && step < FLOW_FETCHES; step++) {
+		for (uint32_t i = 0; i < n; i++) {
+			if (segments[i].protocol != 0)
+				flow_table_fetch(explainer->flows, step, &segments[i]);
+			else
+				flow_table_fetch_named(explainer->flows, step, fate_id(fates[i]));
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (is_taken(fates[i]))
+			take(explainer, fates[i], &segments[i]);
 	}
 }

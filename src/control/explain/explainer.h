@@ -44,8 +44,10 @@ struct explainer;
 /* Returns NULL if there is no memory. */
 struct explainer *explainer_make(bool deaf, explainer_tell *tell, void *argument);
 void explainer_free(struct explainer *explainer); /* NULL is allowed */
-/* Takes a fate; others than those of EXPLAINER_KINDS are ignored. */
-void explainer_take(struct explainer *explainer, const struct fate *fate);
+/* Takes fates, EXPLAINER_AT_ONCE at most; others than those of EXPLAINER_KINDS are ignored. With
+ * several at a time it waits for memory once, and not once for each. Fits fate_reader_take. */
+#define EXPLAINER_AT_ONCE 32
+void explainer_take(void *explainer, const struct fate *const fates[], uint32_t n);
 /* Tells the connections that are over at `now`. */
 void explainer_step(struct explainer *explainer, simtime now);
 /* Tells all that are left. */

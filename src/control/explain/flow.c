@@ -219,29 +219,13 @@ void flow_table_name(struct flow_table *flows, uint64_t id, struct flow *flow, i
 		                                    .number = number};
 }
 
-/* Fetches the passages of the packets that the port had a little later: they leave it next. */
-#define AHEAD 4
-
-static void prefetch(const struct flow_table *flows, uint64_t id)
-{
-	const struct name *soon = name_of(flows, id + AHEAD);
-	const struct name *later = name_of(flows, id + 2 * AHEAD);
-	const struct way *way = &flows->flows[soon->flow].ways[soon->way];
-
-	__builtin_prefetch(&flows->flows[later->flow].ways[later->way]);
-	/* Who has the place now may be another flow, so this need not point into its passages. */
-	__builtin_prefetch(
-	        (const void *)((uintptr_t)way->passages +
-	                       (size_t)(soon->number - way->first) * sizeof(*way->passages)));
-}
-
 static bool has_id(const struct passage *passage, uint64_t id)
 {
 	return passage->port == (uint8_t)(id >> FATE_ID_SHIFT) &&
 	       (passage->packet ^ id) << (64 - FATE_ID_SHIFT) == 0;
 }
 
-struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, bool leaves)
+struct passage *flow_table_named(const struct flow_table *flows, uint64_t id)
 {
 	const struct name *name = name_of(flows, id);
 	struct passage *passage;
@@ -249,11 +233,57 @@ struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, bo
 
 	if (id == 0 || name->id != id)
 		return NULL;
-	if (leaves)
-		prefetch(flows, id);
 	way = &flows->flows[name->flow].ways[name->way];
 	if (name->number < way->first || name->number >= way->end)
 		return NULL;
 	passage = way_at(way, name->number);
 	return has_id(passage, id) ? passage : NULL;
+}
+
+/* ---- ahead of that ---- */
+
+/* The passage of a number, which need not be there: who has a place may be another flow by now. */
+static void fetch_passage(const struct way *way, uint32_t number)
+{
+	const uintptr_t at =
+	        (uintptr_t)way->passages + (size_t)(number - way->first) * sizeof(struct passage);
+
+	__builtin_prefetch((const void *)at);
+	__builtin_prefetch((const void *)(at + sizeof(struct passage) - 1));
+}
+
+void flow_table_fetch(const struct flow_table *flows, int step, const struct segment *segment)
+{
+	struct flow *const *chain =
+	        chain_of(flows, segment->protocol, &segment->from, &segment->to);
+	const struct flow *flow = step > 0 ? *chain : NULL;
+	const struct way *way;
+
+	if (step == 0)
+		__builtin_prefetch(chain);
+	if (!flow)
+		return;
+	if (step == 1) {
+		__builtin_prefetch(flow);
+		__builtin_prefetch(flow->ways);
+		__builtin_prefetch(flow->places);
+		__builtin_prefetch(&flow->speech);
+		return;
+	}
+	way = &flow->ways[flow->ends[FLOW_UP].port != segment->from.port];
+	fetch_passage(way, way->end);
+	fetch_passage(way, way->end - 1);
+}
+
+void flow_table_fetch_named(const struct flow_table *flows, int step, uint64_t id)
+{
+	const struct name *name = name_of(flows, id);
+	const struct way *way = &flows->flows[name->flow].ways[name->way];
+
+	if (step == 0)
+		__builtin_prefetch(name);
+	else if (step == 1)
+		__builtin_prefetch(way);
+	else
+		fetch_passage(way, name->number);
 }

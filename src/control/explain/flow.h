@@ -165,7 +165,7 @@ struct flow {
 		simtime since_ns;
 	} places[FLOW_ORDERS];
 	bool closing;
-	struct verdict *verdict;    /* what is known already (story.h); or NULL */
+	struct verdict *verdict; /* what is known already (story.h); or NULL */
 	struct story story;
 	struct speech speech;
 };
@@ -194,9 +194,8 @@ struct flow *flow_table_newest(const struct flow_table *flows, int order);
 /* Remembers the name of a packet that has just been added: its passage has it. */
 void flow_table_name(struct flow_table *flows, uint64_t id, struct flow *flow, int way,
                      uint32_t number);
-/* Returns the passage of this name, or NULL. `leaves`: those that its port numbered next are asked
- * for next. */
-struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, bool leaves);
+/* Returns the passage of this name, or NULL. */
+struct passage *flow_table_named(const struct flow_table *flows, uint64_t id);
 
 /*
  * A TCP segment or a UDP datagram, read from its frame.
@@ -227,5 +226,11 @@ struct passage segment_passage(const struct segment *segment, const struct fate 
 /* Keeps the scale of a SYN, and applies it to the window of a later segment. `scale`: of its way,
  * one more than what the SYN said; 0: not known. */
 void segment_scale(const struct segment *segment, uint8_t *scale, uint32_t *window);
+
+/* Fetches into the caches what flow_table_find, or flow_table_named, will read. Each step, from 0
+ * on, follows what the one before it has fetched, so steps of several packets go side by side. */
+#define FLOW_FETCHES 3
+void flow_table_fetch(const struct flow_table *flows, int step, const struct segment *segment);
+void flow_table_fetch_named(const struct flow_table *flows, int step, uint64_t id);
 
 #endif
