@@ -15,7 +15,40 @@ static const double powers[DECIMALS_MAX + 1] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6,
 
 static int decimal_exponent(double value)
 {
-	return (int)floor(log10(value));
+	int exponent = 0;
+
+	if (value < 1 || value >= powers[DECIMALS_MAX])
+		return (int)floor(log10(value));
+	while (value >= powers[exponent + 1])
+		exponent++;
+	return exponent;
+}
+
+/* Writes `value`, with at least `digits` digits, to the end of what is at `buf`, if there is room:
+ * tables have many numbers, and snprintf takes as long as all else. */
+static void add_digits(char *buf, size_t size, unsigned long long value, unsigned digits)
+{
+	char text[24], *at = text + sizeof(text) - 1;
+	size_t n = strlen(buf);
+
+	*at = '\0';
+	do {
+		*--at = (char)('0' + value % 10);
+		value /= 10;
+		digits -= digits > 0;
+	} while (value > 0 || digits > 0);
+	while (*at && n + 1 < size)
+		buf[n++] = *at++;
+	buf[n] = '\0';
+}
+
+static void add_text(char *buf, size_t size, const char *text)
+{
+	size_t n = strlen(buf);
+
+	while (*text && n + 1 < size)
+		buf[n++] = *text++;
+	buf[n] = '\0';
 }
 
 static void trim_zeros(char *buf)
@@ -49,11 +82,13 @@ void decimal_fixed(char *buf, size_t size, double value, unsigned decimals)
 	unsigned long long scaled = (unsigned long long)llround(magnitude * powers[decimals]);
 	unsigned long long unit = (unsigned long long)powers[decimals];
 	const char *sign = value < 0 && scaled > 0 ? "-" : "";
+	buf[0] = '\0';
+	add_text(buf, size, sign);
+	add_digits(buf, size, scaled / unit, 1);
 	if (decimals == 0)
-		snprintf(buf, size, "%s%llu", sign, scaled);
-	else
-		snprintf(buf, size, "%s%llu.%0*llu", sign, scaled / unit, (int)decimals,
-		         scaled % unit);
+		return;
+	add_text(buf, size, ".");
+	add_digits(buf, size, scaled % unit, decimals);
 }
 
 void decimal_short(char *buf, size_t size, double value, unsigned digits)
@@ -157,7 +192,8 @@ const struct human_prefix *human_unit_prefix(enum human_unit unit, double magnit
 {
 	const struct human_prefix *row = prefixes[unit], *best = row;
 	/* 999.96 rounded to three digits is 1000, which belongs to the next prefix. */
-	double rounded = fabs(magnitude) * (1 + 0.5 * pow(10, -(double)digits));
+	double rounded =
+	        fabs(magnitude) * (1 + 0.5 / powers[digits < DECIMALS_MAX ? digits : DECIMALS_MAX]);
 	for (size_t i = 1; i < PREFIXES_MAX && row[i].name != NULL; i++)
 		if (rounded >= row[i].factor)
 			best = &row[i];
@@ -178,12 +214,13 @@ enum human_unit human_unit_one(enum human_unit unit, double most)
 void human_unit_format(char *buf, size_t size, enum human_unit unit, double value, unsigned digits)
 {
 	const struct human_prefix *prefix = human_unit_prefix(unit, value, digits);
-	char number[DECIMAL_SIZE];
 	double magnitude = fabs(value);
 	if (unit == HUMAN_PLAIN && magnitude != 0 && (magnitude >= 1e6 || magnitude < 1e-4))
-		decimal_scientific(number, sizeof(number), value, digits);
+		decimal_scientific(buf, size, value, digits);
 	else
-		decimal_short(number, sizeof(number), value / prefix->factor, digits);
-	snprintf(buf, size, "%s%s%s", number, isfinite(value) ? prefix->gap : "",
-	         isfinite(value) ? prefix->name : "");
+		decimal_short(buf, size, value / prefix->factor, digits);
+	if (!isfinite(value))
+		return;
+	add_text(buf, size, prefix->gap);
+	add_text(buf, size, prefix->name);
 }

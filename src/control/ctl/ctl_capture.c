@@ -36,6 +36,8 @@ static volatile sig_atomic_t stopped;
  * time, all that is known of the flows is out of the caches. */
 #define REST_MS_LEAST 1
 #define REST_MS_MOST  20
+/* Connections are in no hurry, and fewer turns find more of them in the caches. */
+#define REST_MS_EXPLAIN 40
 
 struct watch {
 	struct ctl_link *link;
@@ -278,6 +280,8 @@ static int run(struct watch *watch)
 {
 	const uint64_t for_ns = watch->trace ? 0 : watch->words->for_ns;
 	const uint64_t end_ns = for_ns ? clock_machine_ns() + for_ns : UINT64_MAX;
+	const uint64_t most = watch->words->explains ? FATE_READER_MOST : AT_ONCE;
+	const int rest_ms_most = watch->words->explains ? REST_MS_EXPLAIN : REST_MS_MOST;
 	int result = begin(watch, watch->memory), rest_ms = REST_MS_LEAST;
 	bool over = false;
 
@@ -296,15 +300,15 @@ static int run(struct watch *watch)
 			over = true;
 		}
 		result = take_all(watch, &n);
-		if (result == 0 && n < AT_ONCE)
+		if (result == 0 && n < most)
 			result = flush(watch);
 		if (over && n == 0)
 			break;
-		if (n < AT_ONCE / 2)
-			rest_ms = RTE_MIN(2 * rest_ms, REST_MS_MOST);
-		else if (n >= AT_ONCE)
+		if (n < most / 2)
+			rest_ms = RTE_MIN(2 * rest_ms, rest_ms_most);
+		else if (n >= most)
 			rest_ms = RTE_MAX(rest_ms / 2, REST_MS_LEAST);
-		over = over || hung_up(watch, n < AT_ONCE ? rest_ms : 0);
+		over = over || hung_up(watch, n < most ? rest_ms : 0);
 	}
 	return RTE_MIN(result, 0);
 }

@@ -48,6 +48,8 @@ void flow_table_free(struct flow_table *flows)
 		return;
 	while (flows->orders[FLOW_ACTIVE].oldest)
 		flow_table_remove(flows, flows->orders[FLOW_ACTIVE].oldest);
+	for (uint32_t i = 0; i < 2 * flows->used; i++)
+		way_free(&flows->flows[i / 2].ways[i % 2]);
 	free(flows->chains);
 	free(flows->flows);
 	free(flows->names);
@@ -147,17 +149,23 @@ struct flow *flow_table_find(const struct flow_table *flows, uint8_t protocol,
 	return NULL;
 }
 
-/* Returns a flow that is all zero; NULL: there is no room. */
+/* Returns a flow that is all zero, but for the room of its ways; NULL: there is no place. */
 static struct flow *take_place(struct flow_table *flows)
 {
 	struct flow *flow = flows->vacant;
 
-	if (flow)
+	struct way ways[FLOW_WAYS] = {{.room = 0}};
+
+	if (flow) {
 		flows->vacant = flow->next;
-	else if (flows->used < FLOWS_MAX)
+		memcpy(ways, flow->ways, sizeof(ways));
+	} else if (flows->used < FLOWS_MAX) {
 		flow = &flows->flows[flows->used++];
-	if (flow)
-		memset(flow, 0, sizeof(*flow));
+	} else {
+		return NULL;
+	}
+	memset(flow, 0, sizeof(*flow));
+	memcpy(flow->ways, ways, sizeof(ways));
 	return flow;
 }
 
@@ -193,7 +201,7 @@ void flow_table_remove(struct flow_table *flows, struct flow *flow)
 		unlink_from(flows, FLOW_CLOSING, flow);
 	flows->n--;
 	for (int i = 0; i < FLOW_WAYS; i++)
-		way_free(&flow->ways[i]);
+		way_empty(&flow->ways[i]);
 	speech_free(&flow->speech);
 	verdict_free(flow->verdict);
 	flow->next = flows->vacant;

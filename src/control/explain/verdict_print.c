@@ -149,11 +149,13 @@ static void print_bar(FILE *out, const struct verdict *verdict, const struct ver
 	const double from = all_ns > 0 ? (double)(phase->begin_ns - verdict->begin_ns) / all_ns : 0;
 	const double to = all_ns > 0 ? (double)(phase->end_ns - verdict->begin_ns) / all_ns : 0;
 	int begin = (int)(from * BAR), end = (int)(to * BAR + 0.5);
+	char bar[BAR];
 
 	begin = begin < BAR ? begin : BAR - 1;
 	end = end > begin ? end : begin + 1;
-	for (int i = 0; i < BAR; i++)
-		fputc(i >= begin && i < end ? '#' : '.', out);
+	memset(bar, '.', sizeof(bar));
+	memset(bar + begin, '#', (size_t)(end - begin));
+	fwrite(bar, sizeof(bar), 1, out);
 }
 
 static void print_phase(FILE *out, const struct verdict *verdict, const struct verdict_phase *phase,

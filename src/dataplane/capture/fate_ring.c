@@ -356,7 +356,11 @@ static bool look(const struct found *ring, uint64_t done, struct fate_taken *tak
 		*broken = written - done > ring->bytes || at % FATE_ALIGN != 0 || room < FATE_ALIGN;
 		if (*broken)
 			return false;
-		memcpy(&record, ring->data + at, RTE_MIN(room, sizeof(record)));
+		/* Of padding, no more may be there. */
+		if (room >= sizeof(record))
+			memcpy(&record, ring->data + at, sizeof(record));
+		else
+			memcpy(&record, ring->data + at, FATE_ALIGN);
 		if (record.kind != FATE_PADDING) {
 			*broken = !is_whole(&record, room) ||
 			          !read_record(&record, ring->data + at + sizeof(record), taken);

@@ -178,7 +178,7 @@ typedef void fate_reader_take(void *argument, const struct fate *const fates[], 
 /* Passes on the fates that are there now, FATE_READER_AT_ONCE at a time at most, and of each ring
  * FATE_READER_MOST at most. Returns their number, or -EPROTO if a ring has no valid record. */
 #define FATE_READER_AT_ONCE 32
-#define FATE_READER_MOST    4096
+#define FATE_READER_MOST    16384
 int fate_reader_empty(void *memory, size_t bytes, fate_reader_take *take, void *argument);
 /* Returns how many fates of a kind found no room so far, in all rings. */
 uint64_t fate_reader_missed(void *memory, size_t bytes, enum fate_kind kind);
