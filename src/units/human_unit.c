@@ -24,31 +24,28 @@ static int decimal_exponent(double value)
 	return exponent;
 }
 
-/* Writes `value`, with at least `digits` digits, to the end of what is at `buf`, if there is room:
- * tables have many numbers, and snprintf takes as long as all else. */
-static void add_digits(char *buf, size_t size, unsigned long long value, unsigned digits)
+/* Adds to the text that ends at `at`, as far as there is room up to `end`. Returns its end. Tables
+ * have many numbers, and snprintf takes as long as all else. */
+static char *add_text(char *at, const char *end, const char *text)
 {
-	char text[24], *at = text + sizeof(text) - 1;
-	size_t n = strlen(buf);
-
+	while (*text && at + 1 < end)
+		*at++ = *text++;
 	*at = '\0';
+	return at;
+}
+
+/* Adds `value`, with at least `digits` digits. */
+static char *add_digits(char *at, const char *end, unsigned long long value, unsigned digits)
+{
+	char text[24], *from = text + sizeof(text) - 1;
+
+	*from = '\0';
 	do {
-		*--at = (char)('0' + value % 10);
+		*--from = (char)('0' + value % 10);
 		value /= 10;
 		digits -= digits > 0;
 	} while (value > 0 || digits > 0);
-	while (*at && n + 1 < size)
-		buf[n++] = *at++;
-	buf[n] = '\0';
-}
-
-static void add_text(char *buf, size_t size, const char *text)
-{
-	size_t n = strlen(buf);
-
-	while (*text && n + 1 < size)
-		buf[n++] = *text++;
-	buf[n] = '\0';
+	return add_text(at, end, from);
 }
 
 static void trim_zeros(char *buf)
@@ -81,14 +78,11 @@ void decimal_fixed(char *buf, size_t size, double value, unsigned decimals)
 			break;
 	unsigned long long scaled = (unsigned long long)llround(magnitude * powers[decimals]);
 	unsigned long long unit = (unsigned long long)powers[decimals];
-	const char *sign = value < 0 && scaled > 0 ? "-" : "";
-	buf[0] = '\0';
-	add_text(buf, size, sign);
-	add_digits(buf, size, scaled / unit, 1);
-	if (decimals == 0)
-		return;
-	add_text(buf, size, ".");
-	add_digits(buf, size, scaled % unit, decimals);
+	const char *end = buf + size;
+	char *at = add_text(buf, end, value < 0 && scaled > 0 ? "-" : "");
+	at = add_digits(at, end, scaled / unit, 1);
+	if (decimals > 0)
+		add_digits(add_text(at, end, "."), end, scaled % unit, decimals);
 }
 
 void decimal_short(char *buf, size_t size, double value, unsigned digits)
@@ -221,6 +215,5 @@ void human_unit_format(char *buf, size_t size, enum human_unit unit, double valu
 		decimal_short(buf, size, value / prefix->factor, digits);
 	if (!isfinite(value))
 		return;
-	add_text(buf, size, prefix->gap);
-	add_text(buf, size, prefix->name);
+	add_text(add_text(buf + strlen(buf), buf + size, prefix->gap), buf + size, prefix->name);
 }

@@ -318,6 +318,9 @@ static bool read_record(const struct fate_record *record, const uint8_t *names,
 	return true;
 }
 
+/* Bytes between the record that is read and what is fetched. */
+#define AHEAD 1024
+
 /* A ring, as its reader has found it. */
 struct found {
 	struct fate_ring_state *state;
@@ -356,6 +359,9 @@ static bool look(const struct found *ring, uint64_t done, struct fate_taken *tak
 		*broken = written - done > ring->bytes || at % FATE_ALIGN != 0 || room < FATE_ALIGN;
 		if (*broken)
 			return false;
+		/* The ring comes from another processor's caches. */
+		for (uint64_t ahead = AHEAD; ahead < AHEAD + sizeof(record); ahead += 64)
+			__builtin_prefetch((const void *)((uintptr_t)ring->data + at + ahead));
 		/* Of padding, no more may be there. */
 		if (room >= sizeof(record))
 			memcpy(&record, ring->data + at, sizeof(record));
