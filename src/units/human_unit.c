@@ -15,7 +15,37 @@ static const double powers[DECIMALS_MAX + 1] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6,
 
 static int decimal_exponent(double value)
 {
-	return (int)floor(log10(value));
+	int exponent = 0;
+
+	if (value < 1 || value >= powers[DECIMALS_MAX])
+		return (int)floor(log10(value));
+	while (value >= powers[exponent + 1])
+		exponent++;
+	return exponent;
+}
+
+/* Adds to the text that ends at `at`, as far as there is room up to `end`. Returns its end. Tables
+ * have many numbers, and snprintf takes as long as all else. */
+static char *add_text(char *at, const char *end, const char *text)
+{
+	while (*text && at + 1 < end)
+		*at++ = *text++;
+	*at = '\0';
+	return at;
+}
+
+/* Adds `value`, with at least `digits` digits. */
+static char *add_digits(char *at, const char *end, unsigned long long value, unsigned digits)
+{
+	char text[24], *from = text + sizeof(text) - 1;
+
+	*from = '\0';
+	do {
+		*--from = (char)('0' + value % 10);
+		value /= 10;
+		digits -= digits > 0;
+	} while (value > 0 || digits > 0);
+	return add_text(at, end, from);
 }
 
 static void trim_zeros(char *buf)
@@ -48,12 +78,11 @@ void decimal_fixed(char *buf, size_t size, double value, unsigned decimals)
 			break;
 	unsigned long long scaled = (unsigned long long)llround(magnitude * powers[decimals]);
 	unsigned long long unit = (unsigned long long)powers[decimals];
-	const char *sign = value < 0 && scaled > 0 ? "-" : "";
-	if (decimals == 0)
-		snprintf(buf, size, "%s%llu", sign, scaled);
-	else
-		snprintf(buf, size, "%s%llu.%0*llu", sign, scaled / unit, (int)decimals,
-		         scaled % unit);
+	const char *end = buf + size;
+	char *at = add_text(buf, end, value < 0 && scaled > 0 ? "-" : "");
+	at = add_digits(at, end, scaled / unit, 1);
+	if (decimals > 0)
+		add_digits(add_text(at, end, "."), end, scaled % unit, decimals);
 }
 
 void decimal_short(char *buf, size_t size, double value, unsigned digits)
@@ -157,7 +186,8 @@ const struct human_prefix *human_unit_prefix(enum human_unit unit, double magnit
 {
 	const struct human_prefix *row = prefixes[unit], *best = row;
 	/* 999.96 rounded to three digits is 1000, which belongs to the next prefix. */
-	double rounded = fabs(magnitude) * (1 + 0.5 * pow(10, -(double)digits));
+	double rounded =
+	        fabs(magnitude) * (1 + 0.5 / powers[digits < DECIMALS_MAX ? digits : DECIMALS_MAX]);
 	for (size_t i = 1; i < PREFIXES_MAX && row[i].name != NULL; i++)
 		if (rounded >= row[i].factor)
 			best = &row[i];
@@ -178,12 +208,12 @@ enum human_unit human_unit_one(enum human_unit unit, double most)
 void human_unit_format(char *buf, size_t size, enum human_unit unit, double value, unsigned digits)
 {
 	const struct human_prefix *prefix = human_unit_prefix(unit, value, digits);
-	char number[DECIMAL_SIZE];
 	double magnitude = fabs(value);
 	if (unit == HUMAN_PLAIN && magnitude != 0 && (magnitude >= 1e6 || magnitude < 1e-4))
-		decimal_scientific(number, sizeof(number), value, digits);
+		decimal_scientific(buf, size, value, digits);
 	else
-		decimal_short(number, sizeof(number), value / prefix->factor, digits);
-	snprintf(buf, size, "%s%s%s", number, isfinite(value) ? prefix->gap : "",
-	         isfinite(value) ? prefix->name : "");
+		decimal_short(buf, size, value / prefix->factor, digits);
+	if (!isfinite(value))
+		return;
+	add_text(add_text(buf + strlen(buf), buf + size, prefix->gap), buf + size, prefix->name);
 }

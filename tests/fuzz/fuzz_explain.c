@@ -121,25 +121,29 @@ static void happen(struct run *run, const uint8_t *head, const uint8_t *payload,
 	                    .wire_bytes = length,
 	                    .cloud = port ? "up" : "down",
 	                    .frame = {.data = frame, .bytes = length}};
+	struct fate fates[3];
+	uint32_t n = 0;
 
 	run->now += head[0] >> 4 == 15 ? LONG_STEP_NS : (head[0] >> 4) * SHORT_STEP_NS;
 	fate.at_ns = fate.t_in_ns = run->now;
-	explainer_take(run->explainer, &fate);
+	fates[n++] = fate;
 	fate.frame.bytes = 0;
 	fate.kind = FATE_DROPPED;
 	fate.reason = (enum reason)(head[11] % REASON_COUNT);
 	if ((head[0] & 3) == 1)
-		explainer_take(run->explainer, &fate);
+		fates[n++] = fate;
 	fate.kind = FATE_DELIVERED;
 	fate.entered_ns = run->now + delay_ns / 3;
 	fate.t_out_ns = run->now + delay_ns;
 	if ((head[0] & 3) % 3 == 0)
-		explainer_take(run->explainer, &fate);
+		fates[n++] = fate;
 	fate.kind = FATE_SENT;
 	fate.t_in_ns = fate.t_out_ns;
 	fate.at_ns = fate.t_out_ns + SIMTIME_MS;
 	if ((head[0] & 3) == 3)
-		explainer_take(run->explainer, &fate);
+		fates[n++] = fate;
+	explainer_take(run->explainer,
+	               (const struct fate *const[]){&fates[0], &fates[1], &fates[2]}, n);
 	explainer_step(run->explainer, run->now);
 }
 

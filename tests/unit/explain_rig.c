@@ -118,7 +118,7 @@ static uint32_t make_question(const struct talked *talk, int way, uint8_t flags,
 
 static void tell(struct talked *talk, const struct fate *fate)
 {
-	explainer_take(talk->explainer, fate);
+	explainer_take(talk->explainer, &fate, 1);
 }
 
 uint64_t talked_again(struct talked *talk, int way, uint64_t at_us, uint8_t flags,

@@ -655,6 +655,30 @@ static void a_closed_connection_is_told_when_it_is_over(void **state)
 	(void)state;
 }
 
+/* Once each host has heard that the other one has everything, nothing more comes. If that was lost,
+ * one of them sends again what it has sent last. */
+static void one_that_both_hosts_know_to_be_over_is_told_at_once(void **state)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		struct talked *talk = talked_make(false);
+		uint64_t at_us = talked_open(talk, 0);
+
+		at_us = talked_send(talk, UP, at_us, FIN | ACK, NULL, 0);
+		at_us = talked_send(talk, DOWN, at_us, FIN | ACK, NULL, 0);
+		talk->lose = lost;
+		talked_send(talk, UP, at_us, ACK, NULL, 0);
+		explainer_step(talk->explainer, at_us * 1000);
+		assert_int_equal(talk->told, 0);
+		explainer_step(talk->explainer, (at_us + 200 * MS) * 1000);
+		assert_int_equal(talk->told, !lost);
+		explainer_step(talk->explainer, at_us * 1000 + EXPLAINER_REST_NS + 1);
+		assert_int_equal(talk->told, 1);
+		assert_int_equal(talk->verdicts[0]->packets[UP], 4);
+		talked_free(talk);
+	}
+	(void)state;
+}
+
 /* Frames and fates without any sense: whatever they are, the sums are right (keep() asserts it). */
 static void any_packets_have_parts_that_sum_to_the_whole(void **state)
 {
@@ -740,6 +764,7 @@ GROUP(explain)
 	        cmocka_unit_test(a_long_connection_is_explained_in_parts),
 	        cmocka_unit_test(more_connections_than_there_is_room_for_are_told_early),
 	        cmocka_unit_test(a_closed_connection_is_told_when_it_is_over),
+	        cmocka_unit_test(one_that_both_hosts_know_to_be_over_is_told_at_once),
 	        cmocka_unit_test(any_packets_have_parts_that_sum_to_the_whole),
 	        cmocka_unit_test(a_capture_says_what_it_would_take_over_the_path),
 	};

@@ -165,6 +165,43 @@ static void what_a_worker_puts_comes_out_as_it_was_whatever_its_length(void **st
 	close_pipe(&pipe);
 }
 
+struct emptied {
+	uint64_t next;
+	uint32_t most;
+};
+
+static void take(void *argument, const struct fate *const fates[], uint32_t n)
+{
+	struct emptied *emptied = argument;
+
+	for (uint32_t i = 0; i < n; i++)
+		assert_fate(fates[i], emptied->next++, 1000);
+	emptied->most = RTE_MAX(emptied->most, n);
+}
+
+/* A group goes across the end of the ring, and its bytes stay there until it is taken. */
+static void fates_come_out_in_groups_as_they_were(void **state)
+{
+	struct emptied emptied = {.next = 1};
+	struct pipe pipe;
+
+	(void)state;
+	open_pipe(&pipe);
+	for (uint64_t i = 1; i <= 20000; i++) {
+		uint8_t data[1500];
+		struct fate fate = fate_of(i, data);
+
+		fate_ring_put(&pipe.rings[1], &fate, 1000, i);
+		if (i % 50 != 0)
+			continue;
+		assert_int_equal(fate_reader_empty(pipe.ours, MEMORY, take, &emptied), 50);
+		assert_int_equal(fate_reader_empty(pipe.ours, MEMORY, take, &emptied), 0);
+	}
+	assert_int_equal(emptied.next, 20001);
+	assert_int_equal(emptied.most, FATE_READER_AT_ONCE);
+	close_pipe(&pipe);
+}
+
 static void what_finds_no_room_is_counted_exactly_by_its_kind(void **state)
 {
 	uint64_t put[FATE_KINDS] = {0}, seen[FATE_KINDS] = {0}, last[FATE_KINDS] = {0};
@@ -510,6 +547,7 @@ GROUP(tap)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_pieces_of_a_frame_lie_side_by_side_and_are_cut_anywhere),
 	        cmocka_unit_test(what_a_worker_puts_comes_out_as_it_was_whatever_its_length),
+	        cmocka_unit_test(fates_come_out_in_groups_as_they_were),
 	        cmocka_unit_test(what_finds_no_room_is_counted_exactly_by_its_kind),
 	        cmocka_unit_test(a_reader_that_writes_nonsense_harms_no_worker),
 	        cmocka_unit_test(a_writer_that_says_nonsense_of_its_rings_harms_no_reader),

@@ -36,6 +36,8 @@ static volatile sig_atomic_t stopped;
  * time, all that is known of the flows is out of the caches. */
 #define REST_MS_LEAST 1
 #define REST_MS_MOST  20
+/* Connections are in no hurry, and fewer turns find more of them in the caches. */
+#define REST_MS_EXPLAIN 40
 
 struct watch {
 	struct ctl_link *link;
@@ -124,9 +126,6 @@ static int take_ring(struct watch *watch, uint32_t ring)
 
 		if (watch->trace)
 			put = trace_put(watch->trace, &taken.fate, taken.missed - *lost);
-		else if (watch->explain)
-			explain_run_witness(watch->explain)
-			        ->tell(explain_run_witness(watch->explain), &taken.fate);
 		else
 			fate_capture_put(watch->capture, &taken.fate, taken.missed - *lost);
 		*lost = taken.missed;
@@ -142,6 +141,18 @@ static int take_ring(struct watch *watch, uint32_t ring)
 	return wrong ? broken(watch) : n;
 }
 
+static int take_connections(struct watch *watch, simtime until, uint64_t *n)
+{
+	int taken =
+	        fate_reader_empty(watch->memory, CTL_WATCH_BYTES, explain_run_take, watch->explain);
+
+	if (taken < 0)
+		return broken(watch);
+	*n = (uint64_t)taken;
+	explain_run_step(watch->explain, until);
+	return 0;
+}
+
 /* Takes what is there now, of each ring up to AT_ONCE; *n is the number. Returns 0; 1: enough; or a
  * negative errno. */
 static int take_all(struct watch *watch, uint64_t *n)
@@ -150,6 +161,8 @@ static int take_all(struct watch *watch, uint64_t *n)
 	struct problem problem;
 
 	*n = 0;
+	if (watch->explain)
+		return take_connections(watch, until, n);
 	for (uint32_t i = 0; i < watch->n_rings; i++) {
 		int taken = take_ring(watch, i);
 
@@ -161,10 +174,6 @@ static int take_all(struct watch *watch, uint64_t *n)
 		until = watch->poll_before_ns;
 	if (watch->trace)
 		return trace_settle(watch->trace, until);
-	if (watch->explain) {
-		explain_run_step(watch->explain, until);
-		return 0;
-	}
 	if (fate_capture_settle(watch->capture, until, &problem) < 0)
 		return say(problem.text);
 	return watch->words->packets > 0 &&
@@ -271,6 +280,8 @@ static int run(struct watch *watch)
 {
 	const uint64_t for_ns = watch->trace ? 0 : watch->words->for_ns;
 	const uint64_t end_ns = for_ns ? clock_machine_ns() + for_ns : UINT64_MAX;
+	const uint64_t most = watch->words->explains ? FATE_READER_MOST : AT_ONCE;
+	const int rest_ms_most = watch->words->explains ? REST_MS_EXPLAIN : REST_MS_MOST;
 	int result = begin(watch, watch->memory), rest_ms = REST_MS_LEAST;
 	bool over = false;
 
@@ -289,15 +300,15 @@ static int run(struct watch *watch)
 			over = true;
 		}
 		result = take_all(watch, &n);
-		if (result == 0 && n < AT_ONCE)
+		if (result == 0 && n < most)
 			result = flush(watch);
 		if (over && n == 0)
 			break;
-		if (n < AT_ONCE / 2)
-			rest_ms = RTE_MIN(2 * rest_ms, REST_MS_MOST);
-		else if (n >= AT_ONCE)
+		if (n < most / 2)
+			rest_ms = RTE_MIN(2 * rest_ms, rest_ms_most);
+		else if (n >= most)
 			rest_ms = RTE_MAX(rest_ms / 2, REST_MS_LEAST);
-		over = over || hung_up(watch, n < AT_ONCE ? rest_ms : 0);
+		over = over || hung_up(watch, n < most ? rest_ms : 0);
 	}
 	return RTE_MIN(result, 0);
 }

@@ -55,8 +55,8 @@ static struct flow *find_attempt(const struct flow_table *flows, const struct fl
 {
 	uint32_t among = ATTEMPTS_AMONG;
 
-	for (struct flow *each = flow_table_newest(flows); each && among-- > 0;
-	     each = flow_table_older(each)) {
+	for (struct flow *each = flow_table_newest(flows, FLOW_ACTIVE); each && among-- > 0;
+	     each = each->places[FLOW_ACTIVE].older) {
 		if (is_attempt(each, flow) && is_given_up(each, now))
 			return each;
 	}

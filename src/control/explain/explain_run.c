@@ -30,7 +30,7 @@ void explain_ports(const struct scenario *scenario,
 
 static void tell(struct witness *witness, const struct fate *fate)
 {
-	explainer_take(((struct explain_run *)witness)->explainer, fate);
+	explainer_take(((struct explain_run *)witness)->explainer, &fate, 1);
 }
 
 int explain_run_open(const struct explain_plan *plan, struct explain_run **result,
@@ -72,6 +72,11 @@ err_memory:
 struct witness *explain_run_witness(struct explain_run *run)
 {
 	return &run->witness;
+}
+
+void explain_run_take(void *argument, const struct fate *const fates[], uint32_t n)
+{
+	explainer_take(((struct explain_run *)argument)->explainer, fates, n);
 }
 
 void explain_run_step(struct explain_run *run, simtime now)

@@ -16,8 +16,8 @@
 /* A flow with so many packets of a way is told as far as it goes, so that they can be forgotten. */
 #define LONG_FLOW 32768u
 
-/* How often all silent flows are looked at. */
-#define STEP_NS (EXPLAINER_REST_NS / 8)
+/* How often a flow that is closing is looked at. Its last packets have their fates by then. */
+#define SETTLE_NS (SIMTIME_S / 20)
 
 /* When the link of a cloud has sent its latest packet. */
 struct link_end {
@@ -36,7 +36,6 @@ struct explainer {
 	size_t room;
 	uint32_t n_links, latest_link;
 	uint64_t passages; /* that are kept */
-	simtime stepped_ns;
 	struct explainer_left_out left_out;
 };
 
@@ -94,41 +93,64 @@ static void finish(struct explainer *explainer, struct flow *flow)
 	flow_table_remove(explainer->flows, flow);
 }
 
-static bool is_over(const struct flow *flow, simtime now)
+static bool is_closed(const struct flow *flow)
 {
-	const simtime rest_ns = flow->reset || (flow->closed[FLOW_UP] && flow->closed[FLOW_DOWN])
-	                                ? EXPLAINER_REST_NS
-	                                : EXPLAINER_SILENCE_NS;
+	return flow->reset || (flow->closed[FLOW_UP] && flow->closed[FLOW_DOWN]);
+}
 
-	return flow->latest_ns + rest_ns < now;
+/* Returns true if neither host has a reason to send anything more, and that was a while ago: each
+ * has heard that the other one has all that it has sent. What a lookup was for, shows later. */
+static bool is_settled(const struct flow *flow, simtime now)
+{
+	if (flow->reset || flow->speech.kind == SPEECH_DNS)
+		return false;
+	for (int i = 0; i < FLOW_WAYS; i++) {
+		const struct way *way = &flow->ways[i], *other = &flow->ways[!i];
+		const struct passage *last;
+
+		if (!flow->closed[i] || way_kept(way) == 0)
+			return false;
+		last = way_at(way, way->end - 1);
+		if (last->fate != PASSAGE_ARRIVED || last->arrived_ns + SETTLE_NS > now ||
+		    last->ack != (uint32_t)other->reach)
+			return false;
+		for (uint32_t number = way->first; number < way->end; number++) {
+			if (way_at(way, number)->fate == PASSAGE_UNDER_WAY)
+				return false;
+		}
+	}
+	return true;
 }
 
 void explainer_step(struct explainer *explainer, simtime now)
 {
-	struct flow *flow = flow_table_oldest(explainer->flows), *newer;
+	struct flow_table *flows = explainer->flows;
+	struct flow *flow;
 
-	if (now < explainer->stepped_ns + STEP_NS)
-		return;
-	explainer->stepped_ns = now;
-	for (; flow && flow->touched_ns + EXPLAINER_REST_NS < now; flow = newer) {
-		newer = flow_table_newer(flow);
-		if (is_over(flow, now))
+	while ((flow = flow_table_oldest(flows, FLOW_CLOSING)) &&
+	       flow->places[FLOW_CLOSING].since_ns + SETTLE_NS < now) {
+		if (flow->latest_ns + EXPLAINER_REST_NS < now || is_settled(flow, now))
 			finish(explainer, flow);
+		else
+			flow_table_close(flows, flow, now);
 	}
+	while ((flow = flow_table_oldest(flows, FLOW_ACTIVE)) &&
+	       flow->places[FLOW_ACTIVE].since_ns + EXPLAINER_SILENCE_NS < now)
+		finish(explainer, flow);
 }
 
 void explainer_end(struct explainer *explainer)
 {
 	struct flow *flow;
 
-	while ((flow = flow_table_oldest(explainer->flows)))
+	while ((flow = flow_table_oldest(explainer->flows, FLOW_ACTIVE)))
 		finish(explainer, flow);
 }
 
 /* Makes room for a flow, or a packet, at the cost of the flow that is silent for longest. */
 static void make_room(struct explainer *explainer)
 {
-	struct flow *oldest = flow_table_oldest(explainer->flows);
+	struct flow *oldest = flow_table_oldest(explainer->flows, FLOW_ACTIVE);
 
 	if (flow_table_n(explainer->flows) < FLOWS_MAX && explainer->passages < PASSAGES_MAX)
 		return;
@@ -240,20 +262,18 @@ static void join_questions(struct flow *flow, uint32_t number)
 	}
 }
 
-static void arrive(struct explainer *explainer, const struct fate *fate)
+static void arrive(struct explainer *explainer, const struct fate *fate,
+                   const struct segment *segment)
 {
-	struct segment segment;
 	struct passage passage, *added;
 	struct flow *flow;
 	uint32_t number;
 	int way;
 
-	if (!segment_read(&fate->frame, fate->wire_bytes, &segment))
-		return;
-	flow = flow_of(explainer, &segment, fate->at_ns, &way);
-	passage = segment_passage(&segment, fate);
-	added = flow ? way_add(&flow->ways[way], &passage, segment.protocol == IPPROTO_TCP,
-	                       segment.sequence, &number)
+	flow = flow_of(explainer, segment, fate->at_ns, &way);
+	passage = segment_passage(segment, fate);
+	added = flow ? way_add(&flow->ways[way], &passage, segment->protocol == IPPROTO_TCP,
+	                       segment->sequence, &number)
 	             : NULL;
 	if (!added) {
 		explainer->left_out.packets++;
@@ -262,12 +282,14 @@ static void arrive(struct explainer *explainer, const struct fate *fate)
 	explainer->passages++;
 	flow_table_name(explainer->flows, fate_id(fate), flow, way, number);
 	flow_table_touch(explainer->flows, flow, fate->at_ns);
-	hear(explainer, flow, way, &segment, added);
+	hear(explainer, flow, way, segment, added);
 	if (way == FLOW_UP)
 		join_questions(flow, number);
-	segment_scale(&segment, &flow->scale[way], &added->window);
-	flow->closed[way] |= (segment.marks & PASSAGE_FIN) != 0;
-	flow->reset |= (segment.marks & PASSAGE_RST) != 0;
+	segment_scale(segment, &flow->scale[way], &added->window);
+	flow->closed[way] |= (segment->marks & PASSAGE_FIN) != 0;
+	flow->reset |= (segment->marks & PASSAGE_RST) != 0;
+	if (!flow->closing && is_closed(flow))
+		flow_table_close(explainer->flows, flow, fate->at_ns);
 	shorten(explainer, flow);
 }
 
@@ -310,17 +332,21 @@ static simtime pass_link(struct explainer *explainer, const struct fate *fate)
 	return free_ns;
 }
 
-void explainer_take(struct explainer *explainer, const struct fate *fate)
+static bool is_taken(const struct fate *fate)
 {
-	struct passage *passage;
+	return !(fate->flags & (PACKET_GENERATED | PACKET_BACK)) &&
+	       EXPLAINER_KINDS & 1u << fate->kind;
+}
 
-	if (fate->flags & (PACKET_GENERATED | PACKET_BACK) || !(EXPLAINER_KINDS & 1u << fate->kind))
-		return;
-	passage = flow_table_named(explainer->flows, fate_id(fate), fate->kind == FATE_SENT);
+static void take(struct explainer *explainer, const struct fate *fate,
+                 const struct segment *segment)
+{
+	struct passage *passage = flow_table_named(explainer->flows, fate_id(fate));
+
 	if (fate->kind == FATE_ARRIVED) {
 		/* A packet that goes on into another cloud comes there once more. */
-		if (!passage)
-			arrive(explainer, fate);
+		if (!passage && segment->protocol != 0)
+			arrive(explainer, fate, segment);
 	} else if (fate->kind == FATE_DELIVERED) {
 		const simtime free_ns = pass_link(explainer, fate);
 
@@ -330,5 +356,29 @@ void explainer_take(struct explainer *explainer, const struct fate *fate)
 		passage_drop(passage, fate);
 	} else if (passage) {
 		passage_send(passage, fate);
+	}
+}
+
+void explainer_take(void *argument, const struct fate *const fates[], uint32_t n)
+{
+	struct explainer *explainer = argument;
+	struct segment segments[EXPLAINER_AT_ONCE];
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (fates[i]->kind != FATE_ARRIVED ||
+		    !segment_read(&fates[i]->frame, fates[i]->wire_bytes, &segments[i]))
+			segments[i].protocol = 0;
+	}
+	for (int step = 0; n > 1 && step < FLOW_FETCHES; step++) {
+		for (uint32_t i = 0; i < n; i++) {
+			if (segments[i].protocol != 0)
+				flow_table_fetch(explainer->flows, step, &segments[i]);
+			else
+				flow_table_fetch_named(explainer->flows, step, fate_id(fates[i]));
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (is_taken(fates[i]))
+			take(explainer, fates[i], &segments[i]);
 	}
 }

@@ -2,8 +2,9 @@
 /*
  * Explains where the time of connections went, from the fates of their packets (witness.h). It
  * takes the fates of EXPLAINER_KINDS, in the order in which a worker reports them, and tells the
- * verdict (verdict.h) of each connection once it is over: when both hosts have sent their last
- * byte, when one has reset it, or when it is silent for EXPLAINER_SILENCE_NS.
+ * verdict (verdict.h) of each connection once it is over: when both hosts know that the other one
+ * has all that they have sent; EXPLAINER_REST_NS after both have closed it, or one has reset it; or
+ * when it is silent for EXPLAINER_SILENCE_NS.
  *
  * The order of fates of different packets does not matter much; that of one packet does.
  *
@@ -33,8 +34,7 @@
 /* Of the others it reads no frame. */
 #define EXPLAINER_FRAMES     (1u << FATE_ARRIVED)
 #define EXPLAINER_SILENCE_NS (120 * SIMTIME_S)
-/* After its last FIN, a connection is told when this has passed: the fates of the last packets have
- * come by then. */
+/* What is sent again after the end comes within this time. */
 #define EXPLAINER_REST_NS (2 * SIMTIME_S)
 
 typedef void explainer_tell(void *argument, struct verdict *verdict);
@@ -44,8 +44,10 @@ struct explainer;
 /* Returns NULL if there is no memory. */
 struct explainer *explainer_make(bool deaf, explainer_tell *tell, void *argument);
 void explainer_free(struct explainer *explainer); /* NULL is allowed */
-/* Takes a fate; others than those of EXPLAINER_KINDS are ignored. */
-void explainer_take(struct explainer *explainer, const struct fate *fate);
+/* Takes fates, EXPLAINER_AT_ONCE at most; others than those of EXPLAINER_KINDS are ignored. With
+ * several at a time it waits for memory once, and not once for each. Fits fate_reader_take. */
+#define EXPLAINER_AT_ONCE 32
+void explainer_take(void *explainer, const struct fate *const fates[], uint32_t n);
 /* Tells the connections that are over at `now`. */
 void explainer_step(struct explainer *explainer, simtime now);
 /* Tells all that are left. */

@@ -197,28 +197,60 @@ static void add_mean(struct table *table, uint64_t sum_ns, uint64_t n)
 	table_text(table, sum_ns > 0 ? text : "-");
 }
 
+/* The phases that have a column: one, or two that are the same to its reader. */
+static const struct column {
+	const char *name;
+	enum phase one, other;
+} columns[] = {{"DNS", PHASE_DNS, PHASE_DNS},
+               {"TCP", PHASE_TCP, PHASE_TCP},
+               {"TLS", PHASE_TLS, PHASE_QUIC},
+               {"request", PHASE_REQUEST, PHASE_EXCHANGE}};
+
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static uint64_t column_ns(const struct server *server, const struct column *column)
+{
+	return server->phases_ns[column->one] +
+	       (column->other != column->one ? server->phases_ns[column->other] : 0);
+}
+
+static void print_row(struct table *table, const struct server *server, const bool used[COLUMNS])
+{
+	table_text(table, server->name);
+	table_count(table, server->connections);
+	add_mean(table, server->longest_ns, 1);
+	add_mean(table, server->total_ns, server->connections);
+	for (size_t i = 0; i < COLUMNS; i++) {
+		if (used[i])
+			add_mean(table, column_ns(server, &columns[i]), server->connections);
+	}
+	table_count(table, server->lost);
+}
+
 static void print_servers(const struct explanation *explanation, FILE *out)
 {
-	struct table *table = table_headed("lrrrrrrrr", "server", "connections", "longest", "mean",
-	                                   "DNS", "TCP", "TLS", "request", "lost", NULL);
+	char sides[] = "lrrrrrrrr";
+	bool used[COLUMNS] = {false};
 	const struct server **servers;
-	uint32_t n;
+	struct table *table;
+	uint32_t n, n_used = 0;
 
 	servers = sorted(explanation, &n);
-	for (uint32_t i = 0; i < n && i < EXPLANATION_KEPT; i++) {
-		const struct server *server = servers[i];
-		const uint64_t *phases_ns = server->phases_ns, connections = server->connections;
-
-		table_text(table, server->name);
-		table_count(table, connections);
-		add_mean(table, server->longest_ns, 1);
-		add_mean(table, server->total_ns, connections);
-		add_mean(table, phases_ns[PHASE_DNS], connections);
-		add_mean(table, phases_ns[PHASE_TCP], connections);
-		add_mean(table, phases_ns[PHASE_TLS] + phases_ns[PHASE_QUIC], connections);
-		add_mean(table, phases_ns[PHASE_REQUEST] + phases_ns[PHASE_EXCHANGE], connections);
-		table_count(table, server->lost);
+	for (size_t i = 0; i < COLUMNS; i++) {
+		for (uint32_t at = 0; at < n; at++)
+			used[i] |= column_ns(servers[at], &columns[i]) > 0;
+		n_used += used[i];
 	}
+	sides[sizeof(sides) - 1 - COLUMNS + n_used] = '\0';
+	table = table_make(sides);
+	table_texts(table, "server", "connections", "longest", "mean", NULL);
+	for (size_t i = 0; i < COLUMNS; i++) {
+		if (used[i])
+			table_text(table, columns[i].name);
+	}
+	table_text(table, "lost");
+	for (uint32_t i = 0; i < n && i < EXPLANATION_KEPT; i++)
+		print_row(table, servers[i], used);
 	free(servers);
 	table_end(table, out);
 	if (n > EXPLANATION_KEPT)

@@ -21,7 +21,9 @@ struct flow_table {
 	struct flow *flows;  /* FLOWS_MAX; memory behind `used` was never touched */
 	struct flow *vacant; /* those below `used` that are free, by `next`: the last one first */
 	uint32_t used, n;
-	struct flow *newest, *oldest;
+	struct flow_order {
+		struct flow *newest, *oldest;
+	} orders[FLOW_ORDERS];
 	struct name *names;
 };
 
@@ -44,8 +46,10 @@ void flow_table_free(struct flow_table *flows)
 {
 	if (!flows)
 		return;
-	while (flows->oldest)
-		flow_table_remove(flows, flows->oldest);
+	while (flows->orders[FLOW_ACTIVE].oldest)
+		flow_table_remove(flows, flows->orders[FLOW_ACTIVE].oldest);
+	for (uint32_t i = 0; i < 2 * flows->used; i++)
+		way_free(&flows->flows[i / 2].ways[i % 2]);
 	free(flows->chains);
 	free(flows->flows);
 	free(flows->names);
@@ -55,6 +59,53 @@ void flow_table_free(struct flow_table *flows)
 uint32_t flow_table_n(const struct flow_table *flows)
 {
 	return flows->n;
+}
+
+/* ---- by time ---- */
+
+static void link_in(struct flow_table *flows, int which, struct flow *flow, simtime now)
+{
+	struct flow_order *order = &flows->orders[which];
+
+	flow->places[which] = (struct flow_place){.older = order->newest, .since_ns = now};
+	*(order->newest ? &order->newest->places[which].newer : &order->oldest) = flow;
+	order->newest = flow;
+}
+
+static void unlink_from(struct flow_table *flows, int which, struct flow *flow)
+{
+	struct flow_order *order = &flows->orders[which];
+	const struct flow_place *place = &flow->places[which];
+
+	*(place->newer ? &place->newer->places[which].older : &order->newest) = place->older;
+	*(place->older ? &place->older->places[which].newer : &order->oldest) = place->newer;
+}
+
+void flow_table_touch(struct flow_table *flows, struct flow *flow, simtime now)
+{
+	flow->latest_ns = simtime_max(flow->latest_ns, now);
+	if (flow->latest_ns < flow->places[FLOW_ACTIVE].since_ns + FLOW_TOUCH_NS)
+		return;
+	unlink_from(flows, FLOW_ACTIVE, flow);
+	link_in(flows, FLOW_ACTIVE, flow, flow->latest_ns);
+}
+
+void flow_table_close(struct flow_table *flows, struct flow *flow, simtime now)
+{
+	if (flow->closing)
+		unlink_from(flows, FLOW_CLOSING, flow);
+	flow->closing = true;
+	link_in(flows, FLOW_CLOSING, flow, now);
+}
+
+struct flow *flow_table_oldest(const struct flow_table *flows, int order)
+{
+	return flows->orders[order].oldest;
+}
+
+struct flow *flow_table_newest(const struct flow_table *flows, int order)
+{
+	return flows->orders[order].newest;
 }
 
 /* ---- by their ends ---- */
@@ -98,25 +149,24 @@ struct flow *flow_table_find(const struct flow_table *flows, uint8_t protocol,
 	return NULL;
 }
 
-/* Returns a flow that is all zero; NULL: there is no room. */
+/* Returns a flow that is all zero, but for the room of its ways; NULL: there is no place. */
 static struct flow *take_place(struct flow_table *flows)
 {
 	struct flow *flow = flows->vacant;
 
-	if (flow)
-		flows->vacant = flow->next;
-	else if (flows->used < FLOWS_MAX)
-		flow = &flows->flows[flows->used++];
-	if (flow)
-		memset(flow, 0, sizeof(*flow));
-	return flow;
-}
+	struct way ways[FLOW_WAYS] = {{.room = 0}};
 
-static void link_in_time(struct flow_table *flows, struct flow *flow)
-{
-	flow->older = flows->newest;
-	*(flows->newest ? &flows->newest->newer : &flows->oldest) = flow;
-	flows->newest = flow;
+	if (flow) {
+		flows->vacant = flow->next;
+		memcpy(ways, flow->ways, sizeof(ways));
+	} else if (flows->used < FLOWS_MAX) {
+		flow = &flows->flows[flows->used++];
+	} else {
+		return NULL;
+	}
+	memset(flow, 0, sizeof(*flow));
+	memcpy(flow->ways, ways, sizeof(ways));
+	return flow;
 }
 
 struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const struct flow_end *from,
@@ -133,16 +183,9 @@ struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const st
 	flow->story.last = flow->story.heard = PASSAGE_NONE;
 	flow->next = *chain;
 	*chain = flow;
-	link_in_time(flows, flow);
+	link_in(flows, FLOW_ACTIVE, flow, 0);
 	flows->n++;
 	return flow;
-}
-
-static void unlink_in_time(struct flow_table *flows, struct flow *flow)
-{
-	*(flow->newer ? &flow->newer->older : &flows->newest) = flow->older;
-	*(flow->older ? &flow->older->newer : &flows->oldest) = flow->newer;
-	flow->newer = flow->older = NULL;
 }
 
 void flow_table_remove(struct flow_table *flows, struct flow *flow)
@@ -153,44 +196,16 @@ void flow_table_remove(struct flow_table *flows, struct flow *flow)
 	while (*at != flow)
 		at = &(*at)->next;
 	*at = flow->next;
-	unlink_in_time(flows, flow);
+	unlink_from(flows, FLOW_ACTIVE, flow);
+	if (flow->closing)
+		unlink_from(flows, FLOW_CLOSING, flow);
 	flows->n--;
 	for (int i = 0; i < FLOW_WAYS; i++)
-		way_free(&flow->ways[i]);
+		way_empty(&flow->ways[i]);
 	speech_free(&flow->speech);
 	verdict_free(flow->verdict);
 	flow->next = flows->vacant;
 	flows->vacant = flow;
-}
-
-void flow_table_touch(struct flow_table *flows, struct flow *flow, simtime now)
-{
-	flow->latest_ns = simtime_max(flow->latest_ns, now);
-	if (flow->touched_ns > 0 && flow->latest_ns < flow->touched_ns + FLOW_TOUCH_NS)
-		return;
-	flow->touched_ns = flow->latest_ns;
-	unlink_in_time(flows, flow);
-	link_in_time(flows, flow);
-}
-
-struct flow *flow_table_oldest(const struct flow_table *flows)
-{
-	return flows->oldest;
-}
-
-struct flow *flow_table_newer(const struct flow *flow)
-{
-	return flow->newer;
-}
-
-struct flow *flow_table_newest(const struct flow_table *flows)
-{
-	return flows->newest;
-}
-
-struct flow *flow_table_older(const struct flow *flow)
-{
-	return flow->older;
 }
 
 /* ---- by the names of packets ---- */
@@ -212,29 +227,13 @@ void flow_table_name(struct flow_table *flows, uint64_t id, struct flow *flow, i
 		                                    .number = number};
 }
 
-/* Fetches the passages of the packets that the port had a little later: they leave it next. */
-#define AHEAD 4
-
-static void prefetch(const struct flow_table *flows, uint64_t id)
-{
-	const struct name *soon = name_of(flows, id + AHEAD);
-	const struct name *later = name_of(flows, id + 2 * AHEAD);
-	const struct way *way = &flows->flows[soon->flow].ways[soon->way];
-
-	__builtin_prefetch(&flows->flows[later->flow].ways[later->way]);
-	/* Who has the place now may be another flow, so this need not point into its passages. */
-	__builtin_prefetch(
-	        (const void *)((uintptr_t)way->passages +
-	                       (size_t)(soon->number - way->first) * sizeof(*way->passages)));
-}
-
 static bool has_id(const struct passage *passage, uint64_t id)
 {
 	return passage->port == (uint8_t)(id >> FATE_ID_SHIFT) &&
 	       (passage->packet ^ id) << (64 - FATE_ID_SHIFT) == 0;
 }
 
-struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, bool leaves)
+struct passage *flow_table_named(const struct flow_table *flows, uint64_t id)
 {
 	const struct name *name = name_of(flows, id);
 	struct passage *passage;
@@ -242,11 +241,57 @@ struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, bo
 
 	if (id == 0 || name->id != id)
 		return NULL;
-	if (leaves)
-		prefetch(flows, id);
 	way = &flows->flows[name->flow].ways[name->way];
 	if (name->number < way->first || name->number >= way->end)
 		return NULL;
 	passage = way_at(way, name->number);
 	return has_id(passage, id) ? passage : NULL;
+}
+
+/* ---- ahead of that ---- */
+
+/* The passage of a number, which need not be there: who has a place may be another flow by now. */
+static void fetch_passage(const struct way *way, uint32_t number)
+{
+	const uintptr_t at =
+	        (uintptr_t)way->passages + (size_t)(number - way->first) * sizeof(struct passage);
+
+	__builtin_prefetch((const void *)at);
+	__builtin_prefetch((const void *)(at + sizeof(struct passage) - 1));
+}
+
+void flow_table_fetch(const struct flow_table *flows, int step, const struct segment *segment)
+{
+	struct flow *const *chain =
+	        chain_of(flows, segment->protocol, &segment->from, &segment->to);
+	const struct flow *flow = step > 0 ? *chain : NULL;
+	const struct way *way;
+
+	if (step == 0)
+		__builtin_prefetch(chain);
+	if (!flow)
+		return;
+	if (step == 1) {
+		__builtin_prefetch(flow);
+		__builtin_prefetch(flow->ways);
+		__builtin_prefetch(flow->places);
+		__builtin_prefetch(&flow->speech);
+		return;
+	}
+	way = &flow->ways[flow->ends[FLOW_UP].port != segment->from.port];
+	fetch_passage(way, way->end);
+	fetch_passage(way, way->end - 1);
+}
+
+void flow_table_fetch_named(const struct flow_table *flows, int step, uint64_t id)
+{
+	const struct name *name = name_of(flows, id);
+	const struct way *way = &flows->flows[name->flow].ways[name->way];
+
+	if (step == 0)
+		__builtin_prefetch(name);
+	else if (step == 1)
+		__builtin_prefetch(way);
+	else
+		fetch_passage(way, name->number);
 }

@@ -111,6 +111,8 @@ struct passage *way_add(struct way *way, const struct passage *passage, bool tcp
 void way_mark(struct way *way, uint16_t marks);
 /* Forgets the packets before `number`. */
 void way_forget(struct way *way, uint32_t number);
+/* Forgets all, and keeps room for a few packets: the next flow in its place needs no more memory. */
+void way_empty(struct way *way);
 void way_free(struct way *way);
 
 #define FLOWS_MAX    100000u
@@ -128,6 +130,10 @@ struct flow_end {
 	uint16_t port;
 	uint8_t family; /* 4 or 6 */
 };
+
+/* All flows, in the order in which they were active; and those that both hosts have closed, or one
+ * has reset, in the order in which they are to be looked at. */
+enum { FLOW_ACTIVE, FLOW_CLOSING, FLOW_ORDERS };
 
 struct verdict;
 
@@ -147,7 +153,7 @@ struct story {
 
 /* What each packet needs comes first: it is in two cache lines. */
 struct flow {
-	struct flow *next;               /* in its chain */
+	struct flow *next;               /* in its chain; or of those that are free */
 	simtime latest_ns;               /* when its last packet was sent */
 	struct flow_end ends[FLOW_WAYS]; /* the client, the server */
 	uint8_t protocol;                /* IPPROTO_TCP or IPPROTO_UDP */
@@ -156,9 +162,12 @@ struct flow {
 	uint8_t scale[FLOW_WAYS]; /* of windows (segment.h) */
 	bool used;                /* a lookup of names: a later flow has waited for it */
 	struct way ways[FLOW_WAYS] __attribute__((aligned(FLOW_ALIGN)));
-	simtime touched_ns;         /* as of `newer` and `older` */
-	struct flow *newer, *older; /* in the order of touched_ns */
-	struct verdict *verdict;    /* what is known already (story.h); or NULL */
+	struct flow_place {
+		struct flow *newer, *older;
+		simtime since_ns;
+	} places[FLOW_ORDERS];
+	bool closing;
+	struct verdict *verdict; /* what is known already (story.h); or NULL */
 	struct story story;
 	struct speech speech;
 };
@@ -178,19 +187,17 @@ struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const st
 void flow_table_remove(struct flow_table *flows, struct flow *flow);
 /* Notes that the flow is active: it is the last one that was, as of FLOW_TOUCH_NS. */
 void flow_table_touch(struct flow_table *flows, struct flow *flow, simtime now);
-/* Returns the one that was silent for longest; NULL: there is none. */
-struct flow *flow_table_oldest(const struct flow_table *flows);
-struct flow *flow_table_newer(const struct flow *flow);
-/* The same from the other end. */
-struct flow *flow_table_newest(const struct flow_table *flows);
-struct flow *flow_table_older(const struct flow *flow);
+/* Puts the flow at the end of those that are closing, as of `now`. */
+void flow_table_close(struct flow_table *flows, struct flow *flow, simtime now);
+/* Returns the first, or the last, of an order; NULL: there is none. */
+struct flow *flow_table_oldest(const struct flow_table *flows, int order);
+struct flow *flow_table_newest(const struct flow_table *flows, int order);
 
 /* Remembers the name of a packet that has just been added: its passage has it. */
 void flow_table_name(struct flow_table *flows, uint64_t id, struct flow *flow, int way,
                      uint32_t number);
-/* Returns the passage of this name, or NULL. `leaves`: those that its port numbered next are asked
- * for next. */
-struct passage *flow_table_named(const struct flow_table *flows, uint64_t id, bool leaves);
+/* Returns the passage of this name, or NULL. */
+struct passage *flow_table_named(const struct flow_table *flows, uint64_t id);
 
 /*
  * A TCP segment or a UDP datagram, read from its frame.
@@ -221,5 +228,11 @@ struct passage segment_passage(const struct segment *segment, const struct fate 
 /* Keeps the scale of a SYN, and applies it to the window of a later segment. `scale`: of its way,
  * one more than what the SYN said; 0: not known. */
 void segment_scale(const struct segment *segment, uint8_t *scale, uint32_t *window);
+
+/* Fetches into the caches what flow_table_find, or flow_table_named, will read. Each step, from 0
+ * on, follows what the one before it has fetched, so steps of several packets go side by side. */
+#define FLOW_FETCHES 3
+void flow_table_fetch(const struct flow_table *flows, int step, const struct segment *segment);
+void flow_table_fetch_named(const struct flow_table *flows, int step, uint64_t id);
 
 #endif

@@ -70,8 +70,8 @@ static uint32_t collect(struct flow_table *flows, const struct lookup *lookup, s
 {
 	uint32_t n = 0, among = FLOWS_AMONG;
 
-	for (struct flow *flow = flow_table_newest(flows); flow && n < FLOWS_OF_NAME && among-- > 0;
-	     flow = flow_table_older(flow)) {
+	for (struct flow *flow = flow_table_newest(flows, FLOW_ACTIVE);
+	     flow && n < FLOWS_OF_NAME && among-- > 0; flow = flow->places[FLOW_ACTIVE].older) {
 		uint32_t at = n;
 
 		if (flow->latest_ns + LOOKUP_LONGEST_NS < now)

@@ -102,8 +102,8 @@ static struct flow *find(const struct flow_table *flows, const struct flow *flow
 {
 	uint32_t among = AMONG;
 
-	for (struct flow *each = flow_table_newest(flows); each && among-- > 0;
-	     each = flow_table_older(each)) {
+	for (struct flow *each = flow_table_newest(flows, FLOW_ACTIVE); each && among-- > 0;
+	     each = each->places[FLOW_ACTIVE].older) {
 		if (has_waited_for(flow, each, now))
 			return each;
 	}

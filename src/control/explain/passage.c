@@ -7,6 +7,7 @@
 #include "packet/packet.h"
 
 #define ROOM_FIRST 8
+#define ROOM_KEPT  16
 
 static bool make_room(struct way *way)
 {
@@ -101,6 +102,13 @@ void way_forget(struct way *way, uint32_t number)
 		number = way->end;
 	memmove(way->passages, way_at(way, number), (way->end - number) * sizeof(*way->passages));
 	way->first = number;
+}
+
+void way_empty(struct way *way)
+{
+	if (way->room > ROOM_KEPT)
+		way_free(way);
+	*way = (struct way){.passages = way->passages, .room = way->room};
 }
 
 void way_free(struct way *way)

@@ -2,6 +2,7 @@
 /* A connection in words and bars. */
 #include <arpa/inet.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "account/count.h"
@@ -149,11 +150,13 @@ static void print_bar(FILE *out, const struct verdict *verdict, const struct ver
 	const double from = all_ns > 0 ? (double)(phase->begin_ns - verdict->begin_ns) / all_ns : 0;
 	const double to = all_ns > 0 ? (double)(phase->end_ns - verdict->begin_ns) / all_ns : 0;
 	int begin = (int)(from * BAR), end = (int)(to * BAR + 0.5);
+	char bar[BAR];
 
 	begin = begin < BAR ? begin : BAR - 1;
 	end = end > begin ? end : begin + 1;
-	for (int i = 0; i < BAR; i++)
-		fputc(i >= begin && i < end ? '#' : '.', out);
+	memset(bar, '.', sizeof(bar));
+	memset(bar + begin, '#', (size_t)(end - begin));
+	fwrite(bar, sizeof(bar), 1, out);
 }
 
 static void print_phase(FILE *out, const struct verdict *verdict, const struct verdict_phase *phase,
@@ -191,17 +194,22 @@ static void print_loss(FILE *out, const struct verdict *verdict, const struct ve
 {
 	const char *port = loss->port < of->n_ports ? of->ports[loss->port] : "?";
 
-	fputs("  lost after ", out);
-	print_time(out, loss->at_ns - verdict->begin_ns);
-	fprintf(out, ": the %s packet %" PRIu64 " at port %s (",
-	        loss->way == FLOW_UP ? "client's" : "server's", loss->packet, port);
+	fputs("  lost ", out);
+	if (loss->at_ns > verdict->begin_ns) {
+		fputs("after ", out);
+		print_time(out, loss->at_ns - verdict->begin_ns);
+	} else {
+		fputs("at once", out);
+	}
+	fprintf(out, ": a packet of the %s (%" PRIu64 " at %s; ",
+	        loss->way == FLOW_UP ? "client" : "server", loss->packet, port);
 	if (loss->reason == REASON_LOSS)
 		fputs("loss, as set)", out);
 	else
 		fprintf(out, "%s: %s)", reason_name((enum reason)loss->reason),
 		        reason_help((enum reason)loss->reason));
 	if (loss->acknowledgement) {
-		fputs(", an acknowledgement", out);
+		fputs(", only an acknowledgement", out);
 	} else if (loss->resent != RESENT_NOT) {
 		fputs(", sent again ", out);
 		print_time(out, loss->again_ns - loss->at_ns);
@@ -209,19 +217,34 @@ static void print_loss(FILE *out, const struct verdict *verdict, const struct ve
 		        loss->resent == RESENT_FAST ? "because later packets arrived"
 		                                    : "because no answer came");
 	}
-	if (loss->cost_ns > 0) {
-		fputs(": cost ", out);
+	fputs(loss->cost_ns > 0 ? ": cost " : ": cost nothing", out);
+	if (loss->cost_ns > 0)
 		print_time(out, loss->cost_ns);
-	}
 	fputc('\n', out);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct verdict_loss *one = *(const struct verdict_loss *const *)a;
+	const struct verdict_loss *two = *(const struct verdict_loss *const *)b;
+
+	if (one->at_ns != two->at_ns)
+		return one->at_ns < two->at_ns ? -1 : 1;
+	return one < two ? -1 : 1;
 }
 
 static void print_losses(FILE *out, const struct verdict *verdict, const struct explanation_of *of)
 {
 	const uint64_t all = verdict->lost[FLOW_UP] + verdict->lost[FLOW_DOWN];
 
+	const struct verdict_loss *losses[VERDICT_LOSSES_MAX];
+
 	for (uint32_t i = 0; i < verdict->n_losses; i++)
-		print_loss(out, verdict, &verdict->losses[i], of);
+		losses[i] = &verdict->losses[i];
+	if (verdict->n_losses > 1)
+		qsort(losses, verdict->n_losses, sizeof(losses[0]), by_time);
+	for (uint32_t i = 0; i < verdict->n_losses; i++)
+		print_loss(out, verdict, losses[i], of);
 	if (all > verdict->n_losses)
 		fprintf(out, "  lost: %s more\n", count_of(all - verdict->n_losses, "packet").text);
 	if (verdict->needless > 0)

@@ -95,9 +95,9 @@ void path_explain_take(struct path_explain *explain, simtime until)
 	if (!explain->memory || explain->broken)
 		return;
 	do {
-		n = fate_reader_empty(explain->memory, MEMORY_BYTES,
-		                      explain_run_witness(explain->run));
-	} while (n >= FATE_READER_AT_ONCE);
+		n = fate_reader_empty(explain->memory, MEMORY_BYTES, explain_run_take,
+		                      explain->run);
+	} while (n >= FATE_READER_MOST);
 	explain->broken = n < 0;
 	if (until != SIMTIME_NEVER)
 		explain_run_step(explain->run, until);

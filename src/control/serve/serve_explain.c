@@ -23,7 +23,6 @@
 /* What the thread has while it looks. */
 struct look {
 	struct serve_explain *explain;
-	struct witness witness; /* takes the fates */
 	struct explainer *explainer;
 	struct explanation_of of;
 	struct ctl_link link;
@@ -87,14 +86,6 @@ static void keep(void *argument, struct verdict *verdict)
 	pthread_mutex_unlock(&explain->lock);
 }
 
-static void take(struct witness *witness, const struct fate *fate)
-{
-	const struct look *look =
-	        (const struct look *)((const char *)witness - offsetof(struct look, witness));
-
-	explainer_take(look->explainer, fate);
-}
-
 /* Asks weir for the fates of all packets. Returns false if it does not give them; it was said. */
 static bool begin(struct look *look, int fd)
 {
@@ -132,7 +123,7 @@ static void run(struct look *look)
 	        memory->n_ports < SCENARIO_PORTS_MAX ? memory->n_ports : SCENARIO_PORTS_MAX;
 	look->of.ports = memory->ports;
 	while (n >= 0 && !is_over(look->explain)) {
-		n = fate_reader_empty(look->memory, MEMORY_BYTES, &look->witness);
+		n = fate_reader_empty(look->memory, MEMORY_BYTES, explainer_take, look->explainer);
 		explainer_step(look->explainer, fate_reader_settled(look->memory));
 		/* weir says nothing, unless it ends. */
 		if (n == 0 && poll(&polled, 1, PACE_MS) > 0)
@@ -146,7 +137,7 @@ static void run(struct look *look)
 
 static void *look(void *argument)
 {
-	struct look own = {.explain = argument, .witness = {.tell = take}, .link = {.fd = -1}};
+	struct look own = {.explain = argument, .link = {.fd = -1}};
 	int fd = fate_reader_make(MEMORY_BYTES, &own.memory);
 
 	own.explainer = explainer_make(false, keep, &own);

@@ -318,47 +318,76 @@ static bool read_record(const struct fate_record *record, const uint8_t *names,
 	return true;
 }
 
-bool fate_reader_look(void *memory, size_t bytes, uint32_t ring, struct fate_taken *taken,
-                      bool *broken)
-{
-	const struct fate_memory *head = memory;
+/* Bytes between the record that is read and what is fetched. */
+#define AHEAD 1024
+
+/* A ring, as its reader has found it. */
+struct found {
 	struct fate_ring_state *state;
 	const uint8_t *data;
-	uint64_t size, done;
+	uint64_t bytes;
+};
+
+/* Returns false if the memory is not ready, or has no such ring; *broken: it never has. */
+static bool find_ring(void *memory, size_t bytes, uint32_t ring, struct found *found, bool *broken)
+{
+	const struct fate_memory *head = memory;
 	uint32_t n;
 
+	*broken = false;
 	if (memcmp(head->magic, FATE_MAGIC, sizeof(head->magic)) != 0)
 		return false;
-	*broken = head->version != FATE_VERSION || !find_rings(memory, bytes, &n, &size);
+	*broken = head->version != FATE_VERSION || !find_rings(memory, bytes, &n, &found->bytes);
 	if (*broken || ring >= n)
 		return false;
-	state = (struct fate_ring_state *)(void *)fate_ring_at(memory, size, ring);
-	data = (const uint8_t *)(state + 1);
-	done = __atomic_load_n(&state->taken, __ATOMIC_RELAXED);
+	found->state = (struct fate_ring_state *)(void *)fate_ring_at(memory, found->bytes, ring);
+	found->data = (const uint8_t *)(found->state + 1);
+	return true;
+}
+
+/* Reads the record behind the first `done` bytes of a ring. */
+static bool look(const struct found *ring, uint64_t done, struct fate_taken *taken, bool *broken)
+{
 	for (;;) {
-		uint64_t written = __atomic_load_n(&state->written, __ATOMIC_ACQUIRE);
-		uint64_t at = done % size, room = RTE_MIN(written - done, size - at);
+		uint64_t written = __atomic_load_n(&ring->state->written, __ATOMIC_ACQUIRE);
+		uint64_t at = done % ring->bytes, room = RTE_MIN(written - done, ring->bytes - at);
 		struct fate_record record;
 
+		*broken = false;
 		if (written == done)
 			return false;
-		*broken = written - done > size || at % FATE_ALIGN != 0 || room < FATE_ALIGN;
+		*broken = written - done > ring->bytes || at % FATE_ALIGN != 0 || room < FATE_ALIGN;
 		if (*broken)
 			return false;
-		memcpy(&record, data + at, RTE_MIN(room, sizeof(record)));
+		/* The ring comes from another processor's caches. */
+		for (uint64_t ahead = AHEAD; ahead < AHEAD + sizeof(record); ahead += 64)
+			__builtin_prefetch((const void *)((uintptr_t)ring->data + at + ahead));
+		/* Of padding, no more may be there. */
+		if (room >= sizeof(record))
+			memcpy(&record, ring->data + at, sizeof(record));
+		else
+			memcpy(&record, ring->data + at, FATE_ALIGN);
 		if (record.kind != FATE_PADDING) {
 			*broken = !is_whole(&record, room) ||
-			          !read_record(&record, data + at + sizeof(record), taken);
-			taken->ring = state;
+			          !read_record(&record, ring->data + at + sizeof(record), taken);
+			taken->ring = ring->state;
 			taken->after = done + record.bytes;
 			return !*broken;
 		}
-		*broken = record.bytes != size - at;
+		*broken = record.bytes != ring->bytes - at;
 		if (*broken)
 			return false;
 		done += record.bytes;
-		__atomic_store_n(&state->taken, done, __ATOMIC_RELEASE);
 	}
+}
+
+bool fate_reader_look(void *memory, size_t bytes, uint32_t ring, struct fate_taken *taken,
+                      bool *broken)
+{
+	struct found found;
+
+	return find_ring(memory, bytes, ring, &found, broken) &&
+	       look(&found, __atomic_load_n(&found.state->taken, __ATOMIC_RELAXED), taken, broken);
 }
 
 void fate_reader_why(const void *memory, struct problem *problem)
@@ -402,21 +431,35 @@ uint64_t fate_reader_missed(void *memory, size_t bytes, enum fate_kind kind)
 	return missed;
 }
 
-static int empty_ring(void *memory, size_t bytes, uint32_t ring, struct witness *to)
+static int empty_ring(void *memory, size_t bytes, uint32_t ring, fate_reader_take *take,
+                      void *argument)
 {
-	struct fate_taken taken;
-	bool broken = false;
-	int n = 0;
+	struct fate_taken taken[FATE_READER_AT_ONCE];
+	const struct fate *fates[FATE_READER_AT_ONCE];
+	struct found found;
+	uint64_t done;
+	bool broken, more = find_ring(memory, bytes, ring, &found, &broken);
+	int all = 0;
 
-	while (n < FATE_READER_AT_ONCE && fate_reader_look(memory, bytes, ring, &taken, &broken)) {
-		to->tell(to, &taken.fate);
-		fate_reader_pass(&taken);
-		n++;
+	while (more && all < FATE_READER_MOST) {
+		uint32_t n = 0;
+
+		done = __atomic_load_n(&found.state->taken, __ATOMIC_RELAXED);
+		while (n < FATE_READER_AT_ONCE && (more = look(&found, done, &taken[n], &broken))) {
+			done = taken[n].after;
+			fates[n] = &taken[n].fate;
+			n++;
+		}
+		if (n == 0)
+			break;
+		take(argument, fates, n);
+		fate_reader_pass(&taken[n - 1]);
+		all += (int)n;
 	}
-	return broken ? -EPROTO : n;
+	return broken ? -EPROTO : all;
 }
 
-int fate_reader_empty(void *memory, size_t bytes, struct witness *to)
+int fate_reader_empty(void *memory, size_t bytes, fate_reader_take *take, void *argument)
 {
 	uint64_t ring_bytes;
 	uint32_t rings;
@@ -427,7 +470,7 @@ int fate_reader_empty(void *memory, size_t bytes, struct witness *to)
 	if (!find_rings(memory, bytes, &rings, &ring_bytes))
 		return -EPROTO;
 	for (uint32_t i = 0; i < rings; i++) {
-		int of_ring = empty_ring(memory, bytes, i, to);
+		int of_ring = empty_ring(memory, bytes, i, take, argument);
 
 		if (of_ring < 0)
 			return of_ring;

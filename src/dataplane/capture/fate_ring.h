@@ -173,10 +173,13 @@ void fate_reader_pass(const struct fate_taken *taken);
 simtime fate_reader_settled(const void *memory);
 /* Says why nothing could be read: another version of weir wrote it, or it is damaged. */
 void fate_reader_why(const void *memory, struct problem *problem);
-/* Passes the fates that are there now to a witness, of each ring at most FATE_READER_AT_ONCE.
- * Returns their number, or -EPROTO if a ring has no valid record. */
-#define FATE_READER_AT_ONCE 4096
-int fate_reader_empty(void *memory, size_t bytes, struct witness *to);
+/* Takes fates, in the order of their ring; what they point to is valid until it returns. */
+typedef void fate_reader_take(void *argument, const struct fate *const fates[], uint32_t n);
+/* Passes on the fates that are there now, FATE_READER_AT_ONCE at a time at most, and of each ring
+ * FATE_READER_MOST at most. Returns their number, or -EPROTO if a ring has no valid record. */
+#define FATE_READER_AT_ONCE 32
+#define FATE_READER_MOST    16384
+int fate_reader_empty(void *memory, size_t bytes, fate_reader_take *take, void *argument);
 /* Returns how many fates of a kind found no room so far, in all rings. */
 uint64_t fate_reader_missed(void *memory, size_t bytes, enum fate_kind kind);
 

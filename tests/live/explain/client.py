@@ -54,11 +54,12 @@ def h2():
     """Ten objects in one connection, all asked for at once."""
     config = "\n\n".join(f"url = https://A:8443/certificate.pem?{i}\noutput = /dev/null"
                          for i in range(10))
-    begun = time.monotonic()
-    subprocess.run(["curl", "-4sk", "--no-progress-meter", "--http2", "--parallel",
-                    "--parallel-max", "10", "-K", "-"],
-                   input=config, text=True, check=True, timeout=60)
-    return time.monotonic() - begun
+    done = subprocess.run(["curl", "-4sk", "--no-progress-meter", "--http2", "--parallel",
+                           "--parallel-max", "10", "-w", "%{time_namelookup} %{time_total}\\n",
+                           "-K", "-"], input=config, text=True, check=True, timeout=60,
+                          stdout=subprocess.PIPE)
+    times = [[float(each) for each in line.split()] for line in done.stdout.splitlines()]
+    return max(total for _, total in times) - times[0][0]
 
 
 def iperf3():
@@ -85,9 +86,11 @@ def asked():
             other.sendall(b"!")
 
     threading.Thread(target=answer, daemon=True).start()
-    begun = time.monotonic()
-    subprocess.run(["curl", "-4sf", "-o", "/dev/null", "http://A:8000/1"], check=True, timeout=60)
-    return time.monotonic() - begun
+    done = subprocess.run(["curl", "-4sf", "-o", "/dev/null", "-w",
+                           "%{time_namelookup} %{time_total}", "http://A:8000/1"], check=True,
+                          text=True, timeout=60, stdout=subprocess.PIPE)
+    begun, total = map(float, done.stdout.split())
+    return total - begun
 
 
 def main(kind, *arguments):
