@@ -161,9 +161,14 @@ class Link:
         refused = next((answer for answer in answers[:-1] if not answer[0]), None)
         return refused if refused and not answers[-1][0] else answers[-1]
 
-    def ask_json(self, line: str) -> dict[str, Any]:
-        """Sends a line in JSON mode, and returns its answer, whether it is an error or not."""
-        self.send(line)
+    def ask_json(self, line: str, files: Sequence[str] = ()) -> dict[str, Any]:
+        """Does the same in JSON mode; the answer may be an error."""
+        self.send(line, files)
+        answers = [self._object() for _ in range(len(files) + 1)]
+        refused = [answer for answer in answers if answer.get("ok") is False]
+        return refused[0] if refused and refused[-1] is answers[-1] else answers[-1]
+
+    def _object(self) -> dict[str, Any]:
         got = self._line()
         if got.startswith(b"err "):  # it refuses a client that could not switch yet
             return {"ok": False, "error": {"message": got[4:].decode(errors="replace")}}
