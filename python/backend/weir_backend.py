@@ -53,7 +53,7 @@ def _sources():
     for folder, names, leaves in os.walk(top):
         names[:] = sorted(name for name in names if name != "__pycache__" and ".egg" not in name)
         for leaf in sorted(leaves):
-            if leaf.endswith((".py", ".pyi", ".typed")):
+            if leaf.endswith((".py", ".pyi", ".typed", ".html", ".css", ".js", ".svg")):
                 path = os.path.join(folder, leaf)
                 with open(path, "rb") as file:
                     files[os.path.relpath(path, top).replace(os.sep, "/")] = file.read()

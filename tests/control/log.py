@@ -249,11 +249,6 @@ def inside():
 
 
 inside()
-if subprocess.run([WEIR, "serve", "--listen", "x"], capture_output=True, text=True,
-                  check=False).stderr.count(
-        "without libmicrohttpd"):
-    def serve_says_there_that_weir_answers_and_that_it_has_gone():  # noqa: F811
-        raise tap.Skip("this weir was built without libmicrohttpd")
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     the_journal_has_cloud_reason_and_level_of_what_happens,
     a_file_that_is_wrong_at_sighup_is_an_error_of_the_journal,

@@ -22,6 +22,7 @@ from serving import LONG_S, Stream, run_claims
 WEIR = os.path.abspath(sys.argv[1])
 CONNECTIONS = 10000
 AT_ONCE = 200
+FINDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "finds")
 
 
 class Scene:
@@ -211,6 +212,40 @@ def noise_is_refused():
     healthy()
 
 
+def found(path):
+    """Yields the requests of a find: pieces that a 0 ends, and a body."""
+    with open(path, "rb") as file:
+        pieces = (file.read().split(b"\0", 9) + [b""] * 9)[:10]
+    names = (b"Host", None, b"Origin", b"Sec-Fetch-Site", b"Authorization", b"Accept",
+             b"Last-Event-ID")
+    headers = b"".join(b"%s: %s\r\n" % (name, piece) for name, piece in zip(names, pieces)
+                       if name and piece)
+    own = f"Host: {Scene.serve.authority}\r\nAuthorization: Bearer {Scene.serve.token}\r\n"
+    end = b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(pieces[9])
+    for path in (b"/metrics", b"/events", b"/cloud?name=" + pieces[7]):
+        yield b"GET %s HTTP/1.1\r\n%sConnection: close\r\n\r\n" % (path, headers)
+    for head in (headers, own.encode()):
+        yield b"POST /change?lease=%s HTTP/1.1\r\n%s%s%s" % (pieces[8], head, end, pieces[9])
+
+
+def what_fuzzing_found_is_refused_or_answered():
+    draw = random.Random(41)
+    names = sorted(os.listdir(FINDS))
+    assert len(names) >= 5
+    for name in names:
+        for data in found(os.path.join(FINDS, name)):
+            poke(data)
+            for _ in range(20):
+                changed = bytearray(data)
+                at = draw.randrange(len(changed))
+                changed[at:at + draw.randrange(3)] = draw.choice(
+                    (b"\r\n", b"\n", b"\0", b":", b" ", b"\xff", draw.randbytes(2)))
+                poke(bytes(changed))
+    healthy()
+    assert "ERROR" not in Scene.serve.said() and "failed" not in Scene.serve.said()
+    Scene.serve.change("cloud up delay 1ms")
+
+
 def many_changes_at_once_are_each_done_or_refused():
     results = []
 
@@ -275,6 +310,7 @@ CLAIMS = (two_hundred_at_once_are_all_answered,
           bodies_that_are_too_long_or_never_end_are_refused,
           paths_that_do_not_exist_are_said_to_be_none,
           noise_is_refused,
+          what_fuzzing_found_is_refused_or_answered,
           many_changes_at_once_are_each_done_or_refused,
           ten_thousand_connections_one_after_the_other_leave_nothing_behind,
           clients_that_go_in_the_middle_leave_nothing_behind,

@@ -415,11 +415,6 @@ def main():
     if shutil.which("tmux") is None:
         print("1..0 # SKIP tmux is not installed")
         return 0
-    done = subprocess.run([WEIR, "top"], capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          check=False)
-    if "without ncurses" in done.stderr:
-        print("1..0 # SKIP this weir was built without ncurses")
-        return 0
     tests = (at_80x24_all_parts_stand_there_and_fit,
              it_follows_the_size_of_the_window,
              keys_sort_filter_zoom_pause_and_explain,

@@ -242,15 +242,14 @@ def a_breach_of_the_engines_layer_does_not_compile():
 
 
 def who_runs_unattended_prints_in_one_place():
-    """`weir run`, `exec` and `serve` log through run_log.c. Their other output is for the person
+    """`weir run` and `exec` log through run_log.c. Their other output is for the person
     who typed the command."""
     may = {"src/dataplane/machine/run_log.c",    # the log itself
            "src/control/exec/exec_command.c",    # where a shell's user is
            "src/control/on/on_container.c",      # what another program prints is read
-           "src/control/path/path_run.c",        # the table at the end
-           "src/control/serve/serve_missing.c"}  # for a build without it: like a wrong option
-    folders = ("src/dataplane", "src/control/run", "src/control/exec", "src/control/serve",
-               "src/control/on", "src/control/path", "src/control/socket",
+           "src/control/path/path_run.c"}        # the table at the end
+    folders = ("src/dataplane", "src/control/run", "src/control/exec", "src/control/on",
+               "src/control/path", "src/control/socket",
                "src/control/stream", "src/control/service")
     printed = {path for folder in folders for path in files(".c", under=folder)
                if re.search(r"\b(stderr|STDERR_FILENO|perror|syslog|warnx?)\b *[,)(]", text(path))}

@@ -16,7 +16,6 @@
 #include "live/runtime.h"
 #include "offline/replay.h"
 #include "runner/group.h"
-#include "serve/serve.h"
 #include "show/json.h"
 #include "text/table.h"
 
@@ -108,27 +107,6 @@ static void each_counter_is_a_line_of_text(void **state)
 		if (strstr(at, cell) == NULL || strstr(at, cell) > strchr(at, '\n'))
 			fail_msg("%s is not %s", rows[i].label, cell);
 	}
-	free(text);
-	free(report);
-}
-
-static void each_counter_with_a_metric_is_in_a_scrape(void **state)
-{
-	struct cloud_report *report = report_make();
-	json_t *totals = json_pack("{s:i,s:[o],s:[],s:[]}", "clouds_in_all", 1, "clouds",
-	                           json_cloud("down", report), "ports", "workers");
-	size_t n = 0;
-	char *text = serve_metrics_text(totals, NULL, true, &n), line[160];
-
-	(void)state;
-	for (size_t i = 0; i < ROWS; i++) {
-		if (rows[i].metric == NULL)
-			continue;
-		snprintf(line, sizeof(line), "\n%s_total{cloud=\"down\"} %u\n", rows[i].metric,
-		         VALUE(i));
-		expect(text, line);
-	}
-	json_decref(totals);
 	free(text);
 	free(report);
 }
@@ -253,7 +231,6 @@ GROUP(figures)
 	        cmocka_unit_test(each_counter_has_a_row),
 	        cmocka_unit_test(each_counter_is_in_the_json_of_its_cloud),
 	        cmocka_unit_test(each_counter_is_a_line_of_text),
-	        cmocka_unit_test(each_counter_with_a_metric_is_in_a_scrape),
 	        cmocka_unit_test(csv_has_a_line_for_each_figure_of_the_json),
 	        cmocka_unit_test(csv_quotes_text),
 	        cmocka_unit_test(each_figure_of_json_has_a_name_of_its_own_and_help),

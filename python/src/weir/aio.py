@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import BinaryIO, TypeVar
 
 from . import protocol, show
-from .client import default_socket
+from ._link import default_socket
 from .errors import Disconnected, WeirError
 from .protocol import Answer, Files, Operation, Say
 from .recording import Recording

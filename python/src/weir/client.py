@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import BinaryIO, TypeVar
 
 from . import protocol, show
+from ._link import default_socket
 from .errors import Disconnected, WeirError
 from .protocol import Answer, Files, Operation, Say
 from .recording import Recording
@@ -20,17 +21,6 @@ from .replay import PathLike
 T = TypeVar("T")
 
 __tracebackhide__ = True  # pytest shows the line of the test, and not these
-
-
-def default_socket() -> str:
-    """Returns the path of the weir that has started this process, as `weir exec` does; else that
-    at which `weir run` listens by default."""
-    if os.environ.get("WEIR_SOCKET"):
-        return os.environ["WEIR_SOCKET"]
-    if os.geteuid() == 0:
-        return "/run/weir.sock"
-    folder = os.environ.get("XDG_RUNTIME_DIR")
-    return f"{folder}/weir.sock" if folder else f"/tmp/weir-{os.geteuid()}.sock"
 
 
 class Client:

@@ -213,7 +213,7 @@ static int flush(struct watch *watch)
 static int begin_explain(struct watch *watch, const struct fate_memory *memory)
 {
 	const char *output = watch->words->output;
-	const bool to_pipe = strcmp(output, "-") == 0;
+	const bool in_words = strcmp(output, "-") != 0 && !watch->link->json;
 	struct problem problem;
 	int rc = explain_run_open(
 	        &(struct explain_plan){.n_ports = memory->n_ports < SCENARIO_PORTS_MAX
@@ -221,7 +221,8 @@ static int begin_explain(struct watch *watch, const struct fate_memory *memory)
 	                                                  : SCENARIO_PORTS_MAX,
 	                               .ports = memory->ports,
 	                               .json = *output ? output : NULL,
-	                               .text = to_pipe ? NULL : stdout},
+	                               .text = in_words ? stdout : NULL,
+	                               .lines = watch->link->json ? stdout : NULL},
 	        &watch->explain, &problem);
 
 	if (rc < 0)
@@ -463,7 +464,7 @@ static int explain_in_words(struct watch *watch)
 		all += missed[kind];
 	if (rc == 0)
 		rc = explain_run_finish(watch->explain, all, &problem);
-	if (rc == 0 && strcmp(watch->words->output, "-") != 0)
+	if (rc == 0 && strcmp(watch->words->output, "-") != 0 && !watch->link->json)
 		explain_run_print(watch->explain, stdout);
 	if (rc == 0)
 		rc = explain_run_publish(watch->explain, &problem);

@@ -44,7 +44,8 @@ const struct options ctl_options = {
                  "[-s SOCKET] capture CLOUD|PORT|all [POINTS] [match EXPRESSION] [snap N]\n"
                  "                    [for TIME | N packets] -o FILE|-\n"
                  "[-s SOCKET] trace [CLOUD|PORT] next N [match EXPRESSION]\n"
-                 "[-s SOCKET] explain [CLOUD|PORT] [match EXPRESSION] [for TIME] [-o FILE]\n"
+                 "[-s SOCKET] [-j] explain [CLOUD|PORT] [match EXPRESSION] [for TIME]\n"
+                 "                    [-o FILE]\n"
                  "[-s SOCKET] [-j] load FILE\n"
                  "[-s SOCKET] [-j] save [FILE]",
         .does = "Controls a running weir: queries it, changes its scenario while packets flow.",

@@ -98,11 +98,24 @@ static void ctl_files_close(struct ctl_files *files)
 	}
 }
 
+json_t *ctl_link_files(const char *line)
+{
+	json_t *names = json_array();
+	struct ctl_files files;
+
+	ctl_files_open(&files, NULL, line);
+	for (uint32_t i = 0; i < files.n; i++)
+		json_array_append_new(names, json_string(files.name[i]));
+	ctl_files_close(&files);
+	return names;
+}
+
 #define RECEIVE_BYTES 65536
 
 int ctl_link_open(struct ctl_link *link, const char *path, time_t patience_s,
                   struct problem *problem)
 {
+	const struct timeval timeout = {.tv_sec = patience_s};
 	char usual[SOCKET_PATH_BYTES];
 	int fd;
 
@@ -111,16 +124,9 @@ int ctl_link_open(struct ctl_link *link, const char *path, time_t patience_s,
 	*link = (struct ctl_link){.fd = fd < 0 ? -1 : fd};
 	if (fd < 0)
 		return fd;
-	ctl_link_patience(link, patience_s);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	return 0;
-}
-
-void ctl_link_patience(const struct ctl_link *link, time_t patience_s)
-{
-	const struct timeval timeout = {.tv_sec = patience_s};
-
-	setsockopt(link->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	setsockopt(link->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 }
 
 void ctl_link_close(struct ctl_link *link)
@@ -255,7 +261,8 @@ int ctl_link_send(struct ctl_link *link, const char *line)
 	return result;
 }
 
-int ctl_link_receive(struct ctl_link *link)
+/* Receives more bytes and appends them to `bytes`. Returns as ctl_link_answer. */
+static int link_receive(struct ctl_link *link)
 {
 	ssize_t n;
 
@@ -279,7 +286,9 @@ static void link_used(struct ctl_link *link, size_t n)
 	memmove(link->bytes, link->bytes + n, link->n);
 }
 
-const char *ctl_link_line(struct ctl_link *link, size_t *n)
+/* Returns the next complete line that was received, without its end, and its length; NULL if there
+ * is none. To be called until it returns NULL. */
+static const char *link_line(struct ctl_link *link, size_t *n)
 {
 	const char *line = link->bytes + link->at;
 	const char *end = memchr(line, '\n', link->n - link->at);
@@ -337,7 +346,7 @@ static int link_answer_next(struct ctl_link *link, struct ctl_answer *answer)
 
 		if (end == NULL) {
 			seen = link->n;
-			result = ctl_link_receive(link);
+			result = link_receive(link);
 			if (result != 0)
 				return result;
 			continue;
@@ -402,45 +411,6 @@ int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ct
 	return sent == -ENOMEM ? sent : ctl_link_answer(link, answer);
 }
 
-static bool has_capability(const json_t *hello, const char *capability)
-{
-	const json_t *word;
-	size_t i;
-
-	json_array_foreach(json_object_get(hello, "capabilities"), i, word)
-	{
-		if (strcmp(json_string_value(word), capability) == 0)
-			return true;
-	}
-	return false;
-}
-
-json_t *ctl_link_greet(struct ctl_link *link, const char *capability, const char *program,
-                       char *why, size_t room)
-{
-	struct ctl_answer answer;
-	json_t *hello;
-
-	snprintf(why, room, "weir does not answer");
-	if (ctl_link_ask(link, "json on", &answer) != 0)
-		return NULL;
-	if (!answer.ok) /* e.g. too many clients are connected */
-		snprintf(why, room, "%s", answer.error);
-	ctl_answer_release(&answer);
-	if (ctl_link_ask(link, "hello", &answer) != 0)
-		return NULL;
-	hello = json_loads(answer.body, 0, NULL);
-	ctl_answer_release(&answer);
-	if (json_is_string(json_object_get(hello, "run")) &&
-	    json_integer_value(json_object_get(hello, "protocol")) == 1 &&
-	    (capability == NULL || has_capability(hello, capability)))
-		return hello;
-	snprintf(why, room, "this weir speaks another protocol; use the %s that came with it",
-	         program);
-	json_decref(hello);
-	return NULL;
-}
-
 bool ctl_stream_line(const char *line)
 {
 	struct language_error ignored;
@@ -490,7 +460,7 @@ int ctl_stream_print(struct ctl_link *link)
 	for (;;) {
 		int result;
 
-		while ((line = ctl_link_line(link, &n)) != NULL)
+		while ((line = link_line(link, &n)) != NULL)
 			print_line(link, &stream, line, n);
 		fflush(stdout);
 		if (poll(polled, 2, -1) < 0 && errno != EINTR)
@@ -499,7 +469,7 @@ int ctl_stream_print(struct ctl_link *link)
 			return -EPIPE;
 		if (!(polled[0].revents & (POLLIN | POLLHUP | POLLERR)))
 			continue;
-		result = ctl_link_receive(link);
+		result = link_receive(link);
 		if (result == -ECONNRESET)
 			break;
 		if (result != 0)

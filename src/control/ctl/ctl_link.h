@@ -24,7 +24,7 @@ struct ctl_link {
 	const char *path;
 	char *bytes; /* received, not consumed yet */
 	size_t n, room;
-	size_t at; /* of the next line, for ctl_link_line */
+	size_t at; /* of the next line (link_line) */
 	/* The link's own lines `file` among the lines whose answers are outstanding: their
 	 * numbers. */
 	uint64_t sent, answered;
@@ -45,7 +45,6 @@ struct ctl_answer {
  * answer take `patience_s` at most. */
 int ctl_link_open(struct ctl_link *link, const char *path, time_t patience_s,
                   struct problem *problem);
-void ctl_link_patience(const struct ctl_link *link, time_t patience_s);
 /* Its fd is -1 then, and may be -1 before. */
 void ctl_link_close(struct ctl_link *link);
 
@@ -58,11 +57,9 @@ int ctl_link_send(struct ctl_link *link, const char *line);
 int ctl_link_answer(struct ctl_link *link, struct ctl_answer *answer);
 void ctl_answer_release(struct ctl_answer *answer);
 
-/* Receives more bytes and appends them to `bytes`. Returns as ctl_link_answer. */
-int ctl_link_receive(struct ctl_link *link);
-/* Returns the next complete line that was received, without its end, and its length; NULL if there
- * is none. To be called until it returns NULL. */
-const char *ctl_link_line(struct ctl_link *link, size_t *n);
+/* Returns the names of the files that a line names, and that this process may read: an array, which
+ * the caller releases; NULL: no memory. */
+json_t *ctl_link_files(const char *line);
 
 /* As ctl_link_ask, and sends a descriptor, which remains the caller's. */
 int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ctl_answer *answer);
@@ -70,11 +67,6 @@ int ctl_link_ask_with(struct ctl_link *link, const char *line, int fd, struct ct
 /* Sends a line and waits for its answer. If sending fails, waits for the answer that says why, if
  * there is one. */
 int ctl_link_ask(struct ctl_link *link, const char *line, struct ctl_answer *answer);
-
-/* Changes to JSON, and says hello. Returns the answer, with a reference; NULL with `why`: also if
- * this weir lacks the capability (NULL: none is needed) that `program` needs. */
-json_t *ctl_link_greet(struct ctl_link *link, const char *capability, const char *program,
-                       char *why, size_t room);
 
 /*
  * `weir ctl events` and `weir ctl sample 1s`: print what weir pushes as it arrives, until weir ends

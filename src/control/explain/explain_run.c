@@ -37,8 +37,10 @@ int explain_run_open(const struct explain_plan *plan, struct explain_run **resul
                      struct problem *problem)
 {
 	struct explain_run *run = calloc(1, sizeof(*run));
-	struct explanation_of of = {
-	        .n_ports = plan->n_ports, .deaf = plan->deaf, .text = plan->text};
+	struct explanation_of of = {.n_ports = plan->n_ports,
+	                            .deaf = plan->deaf,
+	                            .text = plan->text,
+	                            .lines = plan->lines};
 	int rc = 0;
 
 	if (!run)

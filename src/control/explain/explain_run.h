@@ -22,8 +22,9 @@ struct explain_plan {
 	uint32_t n_ports;
 	const char (*ports)[SCENARIO_NAME_BYTES]; /* their names, which are copied */
 	const char *json;                         /* a file; or NULL */
-	FILE *text; /* gets each connection in words once it is over; or NULL */
-	bool deaf;  /* the hosts do not hear what weir does (walk.h) */
+	FILE *text;  /* gets each connection in words once it is over; or NULL */
+	FILE *lines; /* gets each as a line of JSON (explanation.h); or NULL */
+	bool deaf;   /* the hosts do not hear what weir does (walk.h) */
 };
 
 /* Copies the names of a scenario's ports. */

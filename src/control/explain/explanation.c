@@ -135,6 +135,21 @@ static void keep(struct explanation *explanation, struct verdict *verdict)
 	kept[EXPLANATION_KEPT - 1] = verdict;
 }
 
+static void put_line(const struct verdict *verdict, const struct explanation_of *of)
+{
+	json_t *json = verdict_json(verdict, of);
+	struct printed words;
+
+	verdict_print(verdict, of, printed_begin(&words));
+	if (!json || !printed_end(&words) ||
+	    json_object_set_new(json, "text", json_string(words.bytes)) != 0 ||
+	    json_dumpf(json, of->lines, JSON_COMPACT) != 0)
+		alloc_failure_note();
+	fputc('\n', of->lines);
+	free(words.bytes);
+	json_decref(json);
+}
+
 void explanation_add(void *argument, struct verdict *verdict)
 {
 	struct explanation *explanation = argument;
@@ -149,12 +164,14 @@ void explanation_add(void *argument, struct verdict *verdict)
 	}
 	explanation->n++;
 	count(explanation, verdict);
-	if (explanation->of.text) {
+	if (explanation->of.text)
 		verdict_print(verdict, &explanation->of, explanation->of.text);
+	if (explanation->of.lines)
+		put_line(verdict, &explanation->of);
+	if (explanation->of.text || explanation->of.lines)
 		verdict_free(verdict);
-	} else {
+	else
 		keep(explanation, verdict);
-	}
 }
 
 /* ---- the table ---- */

@@ -37,7 +37,8 @@ struct explanation_of {
 	const char (*ports)[SCENARIO_NAME_BYTES]; /* their names, which must live as long */
 	bool deaf;                                /* (walk.h) */
 	FILE *json;                               /* gets each connection as it is added; or NULL */
-	FILE *text; /* the same in words, not flushed; or NULL: explanation_print has them */
+	FILE *text;  /* the same in words, not flushed; or NULL: explanation_print has them */
+	FILE *lines; /* or: the same as a line of JSON each, with the words as its `text` */
 };
 
 /* Returns NULL if there is no memory. */

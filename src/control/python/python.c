@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define BEFORE_MAX 11 /* what python3 gets before the words of the command */
+#define VALUES_MAX 16 /* options of a command */
 
 /* Writes the folder of the package if it is beside this program: where it is installed, or was
  * built, src/ or tests/faults/ of the build folder. Otherwise it is "". */
@@ -86,4 +87,18 @@ int python_become(const struct python_command *command, int n, char *const *word
 	        python == named ? "$WEIR_PYTHON names it" : "apt install python3");
 	free(line);
 	return command->unable;
+}
+
+int python_become_with(const struct python_command *command, const struct python_value *values)
+{
+	char *words[VALUES_MAX] = {NULL};
+	int n = 0, status;
+
+	for (const struct python_value *value = values; value->name && n < VALUES_MAX; value++)
+		if (value->text && asprintf(&words[n], "%s=%s", value->name, value->text) >= 0)
+			n++;
+	status = python_become(command, n, words);
+	while (n > 0)
+		free(words[--n]);
+	return status;
 }

@@ -37,9 +37,17 @@ struct python_command {
  * missing, and how to get it. */
 int python_become(const struct python_command *command, int n, char *const *words);
 
-/* Does the same in a process of its own, whose standard input is a text of JSON, or stays as it is.
- * Returns its exit status; 128 and the number of the signal that has ended it; or `unable`, after a
- * message. */
+/* An option, and its value as a text; NULL: it was not given. */
+struct python_value {
+	const char *name, *text;
+};
+/* Does the same. The words are `NAME=TEXT`, for each option that was given, up to a NULL name. So
+ * Python need not read the command line again. */
+int python_become_with(const struct python_command *command, const struct python_value *values);
+
+/* Does the same as python_become in a process of its own, whose standard input is a text of JSON,
+ * or stays as it is. Returns its exit status; 128 and the number of the signal that has ended it;
+ * or `unable`, after a message. */
 int python_run(const struct python_command *command, const json_t *input, int n,
                char *const *words);
 

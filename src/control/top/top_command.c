@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir top`: shows what a weir does, live, in a terminal. */
+/*
+ * `weir top`: its command line, and what only this program knows. The rest is the package
+ * python/src/weir/top: a client of the protocol, which draws with curses.
+ *
+ * `weir top --answer` answers the package (python/python.h):
+ *
+ *   {"ask": "files", "line"}  {"files": [NAME, ...]}: those that a line of the language names, and
+ *                             that can be read
+ */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
+#include "ctl/ctl_link.h"
 #include "options/options.h"
-#include "top/top.h"
+#include "python/python.h"
 
 struct top_arguments {
 	const char *socket;
@@ -29,19 +41,46 @@ const struct options top_options = {
         .rows = rows,
 };
 
+static json_t *answer_files(const json_t *question)
+{
+	const char *line = json_string_value(json_object_get(question, "line"));
+
+	return json_pack("{s:o}", "files", ctl_link_files(line ? line : ""));
+}
+
+static const struct python_ask asks[] = {
+        {"files", answer_files},
+        {NULL, NULL},
+};
+
 int command_top(int argc, char **argv)
 {
+	static const struct python_command command = {
+	        .command = "top",
+	        .module = "weir.top.command",
+	        .needs = "",
+	        .get = "apt install python3 python3-weir",
+	        .unable = 1,
+	};
 	struct top_arguments arguments = {.socket = NULL};
 	struct options_words words;
 	char interval[32];
-	int status = options_read(&top_options, argc, argv, &arguments, &words);
+	int status;
 
+	if (argc == 2 && strcmp(argv[1], "--answer") == 0)
+		return python_answer(asks, stdin, stdout);
+	status = options_read(&top_options, argc, argv, &arguments, &words);
 	if (status != OPTIONS_RUN)
 		return status;
 	if (words.n > 0)
 		return options_wrong(&top_options,
 		                     "`%s` is not expected; a cloud is chosen in the picture",
 		                     words.word[0]);
-	snprintf(interval, sizeof(interval), "%lluns", (unsigned long long)arguments.interval_ns);
-	return top_run(arguments.socket, interval);
+	snprintf(interval, sizeof(interval), "%" PRIu64, arguments.interval_ns);
+	/* Otherwise Python takes the locale C for one with UTF-8, which its terminal has not. */
+	setenv("PYTHONCOERCECLOCALE", "0", 0);
+	return python_become_with(&command,
+	                          (const struct python_value[]){{"socket", arguments.socket},
+	                                                        {"interval_ns", interval},
+	                                                        {NULL, NULL}});
 }

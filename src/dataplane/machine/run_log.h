@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The log of a running weir: the one place through which `weir run`, `weir exec`, `weir serve` and
- * the DPDK below them report what happens. A line goes to the journal of systemd, with fields, if
- * standard error leads there, else to standard error:
+ * The log of a running weir: the one place through which `weir run`, `weir exec` and the DPDK below
+ * them report what happens. `weir serve` does the same in Python (python/src/weir/_log.py). A line
+ * goes to the journal of systemd, with fields, if standard error leads there, else to standard
+ * error:
  *
  *   weir run: port b: link down
  *

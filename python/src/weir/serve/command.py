@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`weir serve`, behind the command line that the program itself has checked (serve_command.c)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import threading
+from collections.abc import Sequence
+from types import FrameType
+
+from .._command import CommandError
+from .._log import Log
+from .feed import Feed
+from .listen import listen
+from .routes import Program, Routes
+from .server import Server
+
+_TOKEN_LEAST, _TOKEN_MOST = 16, 255
+_BLANKS = b" \t\r\n"
+
+
+def _token_from(path: str) -> str:
+    """Returns the first line of the file, up to the first blank."""
+    try:
+        with open(path, "rb") as file:
+            text = file.readline(_TOKEN_MOST + 1)
+    except OSError as error:
+        raise CommandError(f"--token-file {path}: {error.strerror}", wrong=False) from None
+    blank = min((at for at in map(text.find, map(bytes, zip(_BLANKS))) if at >= 0),
+                default=len(text))
+    if blank > _TOKEN_MOST or blank < _TOKEN_LEAST:
+        how = (f"more than {_TOKEN_MOST}" if blank > _TOKEN_MOST else f"fewer than {_TOKEN_LEAST}")
+        raise CommandError(f"--token-file {path}: its first line has {how} characters",
+                           wrong=False)
+    return text[:blank].decode("latin-1")
+
+
+def main(words: Sequence[str]) -> int:
+    """Serves until SIGTERM or SIGINT. Returns the exit status."""
+    given = dict(word.split("=", 1) for word in words)
+    log = Log("serve", given["log_level"])
+    try:
+        _serve(given, log)
+        status = 0
+    except CommandError as error:
+        log.error(str(error))
+        status = 2 if error.wrong else 1
+    log.end()
+    return status
+
+
+def _serve(given: dict[str, str], log: Log) -> None:
+    changes, token = "changes" in given, None
+    if changes:
+        file = given.get("token_file")
+        token = _token_from(file) if file is not None else secrets.token_hex(16)
+    over = _until_signal()
+    with contextlib.closing(listen(given["listen"])) as listener:
+        feed = Feed(given.get("socket"), log, int(given["interval_ns"]), int(given["clouds"]),
+                    changes)
+        routes = Routes(Program(os.environ["WEIR"]), feed, given.get("name"), token)
+        server = Server(listener, log, routes.admit, routes.route)
+        feed.begin()
+        server.begin()
+        print(f"weir serve: {listener.url}", flush=True)
+        if changes and "token_file" not in given:
+            print(f"weir serve: to change what runs: {listener.url}#token={token}", flush=True)
+        if not listener.loopback:
+            log.warning("warning: anyone who reaches this address, or listens on the way, sees "
+                        "everything" + (", and can change it with the token" if changes else "")
+                        + ": put a proxy with TLS and passwords in front of it")
+        while not over.wait(1.0):
+            server.tick()
+            routes.connections.tick()
+        feed.end()
+        routes.connections.end()
+        server.end()
+
+
+def _until_signal() -> threading.Event:
+    """Returns what is set by the first SIGTERM or SIGINT. The second ends the process."""
+    over = threading.Event()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        over.set()
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    return over
