@@ -192,6 +192,14 @@ def _scatter(log: Callable[[Floats], float], theta: Floats, wide: Floats
     return numpy.asarray(end.x), numpy.maximum(half, floor)
 
 
+def likely(here: Ints, lost: Bools) -> float:
+    """Returns a limit that lies between the longest queue of which a packet arrived, and that of
+    the packets, all lost, that met a longer one; 0: none did."""
+    most = int(here[~lost].max()) if (~lost).any() else 0
+    beyond = here[here > most]
+    return short(float(most), float(beyond.min()) - 1) if len(beyond) else 0.0
+
+
 def flat_below(here: Ints, lost: Bools, edge: float, step: float) -> float:
     """Returns the length below which the loss rate is that of short queues. Jitter leaves the rate,
     and so the length of the queue, a little uncertain."""
@@ -229,12 +237,13 @@ def _edge(of: Floats, lost: Floats, least: float) -> tuple[float, int]:
 
 
 def short(low: float, high: float) -> float:
-    """Returns the number with the fewest digits in an interval."""
+    """Returns the number with the fewest digits in an interval; of several, the one nearest to its
+    middle."""
     if high <= low:
         return low
     for digits in range(1, 12):
         unit = 10.0 ** (math.floor(math.log10(max(high, 1.0))) - digits + 1)
-        text = math.floor(high / unit) * unit
-        if text >= low:
-            return text
+        for text in (round((low + high) / 2 / unit) * unit, math.floor(high / unit) * unit):
+            if low <= text <= high:
+                return text
     return low
