@@ -26,6 +26,9 @@ from weir.learn import pairs, path  # noqa: E402
 
 PACKETS = 100_000
 FEW = 8
+# Scenarios of later runs that were learned wrong once: a bucket by its first packets alone, a rate
+# that a drift hid, a depth whose interval was too narrow.
+WRONG_ONCE = (9022, 9078, 9084, 12001)
 MS = 1e6
 
 
@@ -334,4 +337,5 @@ if __name__ == "__main__":
         sys.exit(0)
     begin, count = (int(os.environ.get(name, usual)) for name, usual in
                     (("WEIR_LEARN_FIRST", 0), ("WEIR_LEARN_LOOPS", FEW)))
-    sys.exit(tap.run(claims(judge_all(range(begin, begin + count)))))
+    again = WRONG_ONCE if count == FEW else ()
+    sys.exit(tap.run(claims(judge_all([*range(begin, begin + count), *again]))))

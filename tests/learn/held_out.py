@@ -10,9 +10,9 @@ figure, 0.5 ms, or 0.05 % of loss, which is what a kernel's timers vary by.
 
 This takes minutes a path, so it runs only with $WEIR_LEARN_HELD_OUT: the numbers of paths, as
 `0,3`, or `all`; from 100 on, a path is drawn at random. With `short`, it learns one path from a few
-seconds, and judges nothing but that each workload crosses both. $WEIR_LEARN_SESSIONS has folders with sessions of held_out_netem.sh: of
-the path in `real`, of what was learned of it in `ours`. $WEIR_LEARN_KEEP is a folder in which the
-captures that paths were learned from stay.
+seconds, and judges nothing but that each workload crosses both. $WEIR_LEARN_SESSIONS has folders
+with sessions of held_out_netem.sh: of the path in `real`, of what was learned of it in `ours`.
+$WEIR_LEARN_KEEP is a folder in which the captures that paths were learned from stay.
 
 usage: held_out.py WEIR ROOT
 """
@@ -253,7 +253,7 @@ def main():
         return 0
     if chosen == "short":
         LEARNED_S, SECONDS, RUNS = 3, 1, 1
-        for name in ("reno", "two flows"):
+        for name in ("reno", "bbr", "two flows"):
             del WORKLOADS[name]
     for reason in missing():
         print(f"1..0 # SKIP {reason}")

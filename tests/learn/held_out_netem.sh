@@ -11,7 +11,8 @@
 # capture of the sender has what the queue drops. tbf is behind netem, as in the manual of netem.
 # `wire` plays a scenario by wire.py, which follows the clock of the kernel. So it works in a guest
 # whose time is virtual, such as user-mode Linux with `time-travel=inf-cpu`, in which no other work
-# of the machine disturbs a path. `weir` needs real time.
+# of the machine disturbs a path ($WEIR_LIBRARY names libweir, if it is not installed). `weir` needs
+# real time.
 set -eu
 here=$(dirname "$(realpath "$0")")
 folder=$1 seconds=$2 runs=$3 bulk=$4 kind=$5

@@ -130,8 +130,8 @@ def windows_become_a_trace():
 
 
 def what_a_cellular_link_delivers_over_100_ms_is_learned():
-    """The mean error over stretches of 100 ms is at most 5 %, and 95 % of them are right to 5 % or a
-    packet, if more is sent than the link carries. They begin each 7.3 ms: not where windows do.
+    """The mean error over stretches of 100 ms is at most 5 %, and 95 % of them are right to 5 % or
+    a packet, if more is sent than the link carries. They begin each 7.3 ms: not where windows do.
     $WEIR_TRACES has further traces of mahimahi."""
     traces = [os.path.join(ROOT, "configs", "traces", "lte-driving.down"),
               *os.environ.get("WEIR_TRACES", "").split()]

@@ -56,7 +56,8 @@ static const struct option_row rows[] = {
         {OPTION("--one-way", FIELD_FLAG, struct learn_arguments, one_way,
                 .help = "learn only the direction from the first capture to the second")},
         {OPTION("--clocks", FIELD_TEXT, struct learn_arguments, clocks, .form = "WORD",
-                .help = "same: there is one clock, so no drift is sought; apart: the clocks differ, "
+                .help = "same: there is one clock, so no drift is sought; apart: the clocks "
+                        "differ, "
                         "so the delays of both directions count as equal; guess, if not given: "
                         "they agree, unless packets would arrive before they are sent"),
          .take = take_clocks},

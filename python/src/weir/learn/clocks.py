@@ -5,8 +5,9 @@ The stamps of the second capture are corrected to the clock of the first. Drift 
 highest line below all delays (a linear program: S. Moon, P. Skelly, D. Towsley, "Estimation and
 Removal of Clock Skew from Network Delay Measurements", INFOCOM 1999). It is the segment of their
 lower convex hull under the middle of the measurement (L. Zhang, Z. Liu, C. Xia, "Clock
-Synchronization Algorithms for Network Measurements", INFOCOM 2002). A constant difference of clocks cannot be told from a constant delay: the delays of
-both directions together are known, how they divide is not.
+Synchronization Algorithms for Network Measurements", INFOCOM 2002). A constant difference of clocks
+cannot be told from a constant delay: the delays of both directions together are known, how they
+divide is not.
 
 A drift that a queue hides is sought once more in the delays without the queue. Assumed: a clock
 drifts evenly. A step that explains the delays better than a line is no drift.

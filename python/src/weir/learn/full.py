@@ -25,6 +25,7 @@ from .pairs import Direction
 from .rate import LEAST_DEPTH, LEAST_HALF
 
 FULL, BLURRED = 0.9, 0.5  # a queue that drops nearly all is full
+KIB = 1024
 TURNS = 4
 GRID = 25
 BEGINS = 17
@@ -117,7 +118,7 @@ class Filled:
         likely = [limit for limit in found if limit.edge.score > best - UNIT_SURE]
         # Packets of nearly one length do not tell the units apart. A limit is a number that
         # somebody has chosen: a round one is more probable.
-        chosen = min(likely, key=lambda limit: len(f"{limit.value:.0f}".rstrip("0")))
+        chosen = min(likely, key=lambda limit: digits(limit.value))
         return dataclasses.replace(chosen, unit_sure=len(likely) == 1)
 
 
@@ -192,6 +193,14 @@ def _scatter(log: Callable[[Floats], float], theta: Floats, wide: Floats
     return numpy.asarray(end.x), numpy.maximum(half, floor)
 
 
+def likely(here: Ints, lost: Bools) -> float:
+    """Returns a limit that lies between the longest queue of which a packet arrived, and that of
+    the packets, all lost, that met a longer one; 0: none did."""
+    most = int(here[~lost].max()) if (~lost).any() else 0
+    beyond = here[here > most]
+    return short(float(most), float(beyond.min()) - 1) if len(beyond) else 0.0
+
+
 def flat_below(here: Ints, lost: Bools, edge: float, step: float) -> float:
     """Returns the length below which the loss rate is that of short queues. Jitter leaves the rate,
     and so the length of the queue, a little uncertain."""
@@ -228,13 +237,19 @@ def _edge(of: Floats, lost: Floats, least: float) -> tuple[float, int]:
     return float(score[at]), int(full[at])
 
 
+def digits(value: float) -> int:
+    """Returns how many digits a limit needs, in bytes, in KiB, or in packets."""
+    return min(len(f"{value / unit:.0f}".rstrip("0")) for unit in (1, KIB) if value % unit == 0)
+
+
 def short(low: float, high: float) -> float:
-    """Returns the number with the fewest digits in an interval."""
-    if high <= low:
-        return low
-    for digits in range(1, 12):
-        unit = 10.0 ** (math.floor(math.log10(max(high, 1.0))) - digits + 1)
-        text = math.floor(high / unit) * unit
-        if text >= low:
-            return text
+    """Returns the number with the fewest digits in an interval, be it of KiB; of several, the one
+    nearest to its middle."""
+    for places in range(1, 12):
+        for base in (1, KIB):
+            power = math.floor(math.log10(max(high / base, 1.0))) - places + 1
+            unit = base * 10.0 ** power
+            for text in (round((low + high) / 2 / unit) * unit, math.floor(high / unit) * unit):
+                if low <= text <= high and power >= 0:
+                    return float(text)
     return low

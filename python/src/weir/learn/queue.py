@@ -40,6 +40,7 @@ class Queue:
     busy: float        # the share of packets that waited
     tight: Bools       # for which there was no room twice
     sway_ns: float = 0.0  # by how much the mean delay is uncertain, because rate and burst are
+    likely_bytes: float = 0.0  # what may be the limit if there is none: all beyond it were lost
     soft: float = 0.0  # the share let in although the queue seemed fuller than full by a packet
 
 
@@ -49,8 +50,8 @@ def learn(direction: Direction) -> Queue:
     if len(a.size) < LEAST_PACKETS:
         return _no_rate(a, none)
     rate = rates.best_rate(a)
-    leaky = math.isfinite(rate) and rates.better(a, (rate, 0.0), (math.inf, 0.0))
-    bucket = rates.bucket(a, rate if leaky else math.inf)
+    leaky = math.isfinite(rate) and rates.explains(a, (rate, 0.0), (math.inf, 0.0))
+    bucket = rates.bucket(a, rate, leaky)
     if bucket is None and not leaky:
         return _no_rate(a, none)
     theta = numpy.log(numpy.array([rate] if bucket is None else bucket[:2]))
@@ -107,6 +108,7 @@ def _limit(direction: Direction, filled: full.Filled, found: Queue, theta: Float
     found.occupancy = waiting["B"].astype(float)
     limit = filled.limit(waiting)
     if limit is None:
+        found.likely_bytes = full.likely(waiting["B"], direction.lost)
         return
     unit, edge = limit.edge.unit, limit.edge.length
     lost, here = direction.lost, waiting[unit]

@@ -64,7 +64,7 @@ def better(a: Arrivals, one: tuple[float, float], other: tuple[float, float]) ->
     return deviation == 0 or float(gain.mean()) / deviation > 3.5
 
 
-def _explains(a: Arrivals, one: tuple[float, float], other: tuple[float, float]) -> bool:
+def explains(a: Arrivals, one: tuple[float, float], other: tuple[float, float]) -> bool:
     """Returns whether the first bucket is better, be it by a few packets only."""
     return _spread(a, *one) < ONCE * _spread(a, *other) or better(a, one, other)
 
@@ -140,8 +140,11 @@ def refine(a: Arrivals, theta: Floats) -> tuple[Floats, Floats]:
     for _ in range(6):
         rest, slopes = _slopes(a, theta)
         centre = numpy.median(rest[use])
-        near = use & (numpy.abs(rest - centre) <= 4 * max(
-            RESOLUTION_NS, 1.4826 * float(numpy.median(numpy.abs(rest[use] - centre)))))
+        # Packets that wait are those that tell something, and may be few.
+        tells = use & (slopes != 0).any(axis=1)
+        usual = max(float(numpy.median(numpy.abs(rest[some] - centre)))
+                    for some in (use, tells if tells.any() else use))
+        near = use & (numpy.abs(rest - centre) <= 4 * max(RESOLUTION_NS, 1.4826 * usual))
         x = slopes[near] - slopes[near].mean(axis=0)
         y = rest[near] - rest[near].mean()
         normal = numpy.linalg.pinv(x.T @ x)
@@ -194,15 +197,16 @@ def _opening(a: Arrivals, rate: float) -> tuple[float, float]:
     return 0.0, math.inf
 
 
-def bucket(a: Arrivals, rate: float) -> tuple[float, float, float] | None:
+def bucket(a: Arrivals, leaky: float, shows: bool) -> tuple[float, float, float] | None:
     """Returns rate and depth of a token bucket, if that explains the delays better than a leaky
-    one of this rate; infinite: than none. And the half width of the interval of the logarithm of
-    the depth, as far as its first packets tell."""
+    one of its best rate, or than none, if that one does not show. And the half width of the
+    interval of the logarithm of the depth, as far as its first packets tell."""
+    rate = leaky if shows else math.inf
     passed = 8e9 * float(a.size.sum()) / float(a.out_ns.max() - a.at_ns[0])
     seen = _dispersion(a)
     tries = [*seen, *numpy.geomspace(passed, max(*seen, 1.1 * passed), 24)]
-    if math.isfinite(rate):
-        tries += [0.85 * rate, 0.95 * rate, rate]
+    if math.isfinite(leaky):
+        tries += [0.85 * leaky, 0.95 * leaky, leaky]
     without = _spread(a, rate)
     _, *best = min((float((a.out_ns - departures(a.at_ns, a.size, r, b)).std()), r, b) for b in
                    float(a.size.max()) * numpy.geomspace(2, 2000, 14) for r in tries)
@@ -217,8 +221,8 @@ def bucket(a: Arrivals, rate: float) -> tuple[float, float, float] | None:
     r, b = math.exp(found.x[0]), math.exp(found.x[1])
     # A flow that is never idle shows the depth only at its beginning.
     opening, half = _opening(a, rate) if math.isfinite(rate) else (0.0, math.inf)
-    if opening > BURST_LEAST and not _explains(a, (r, b), (rate, opening)):
+    if opening > BURST_LEAST and not explains(a, (r, b), (rate, opening)):
         return rate, opening, half
-    if b < BURST_LEAST or not _explains(a, (r, b), (rate, 0.0)):
+    if b < BURST_LEAST or not explains(a, (r, b), (rate, 0.0)):
         return None
     return r, b, math.inf

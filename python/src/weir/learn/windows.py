@@ -2,8 +2,9 @@
 """A path over time: what it delivered, its delay and its loss, window by window, as a csv for the
 statement `trace` (docs/trace.md).
 
-A window ends when a packet leaves the bottleneck: so no packet is cut, and none waits for a bit that
-was rounded away. Where nothing leaves for longer than a window, that time is a window by itself.
+A window ends when a packet leaves the bottleneck: so no packet is cut, and none waits for a bit
+that was rounded away. Where nothing leaves for longer than a window, that time is a window by
+itself.
 
 In a window in which packets waited, the rate is what arrived. In one in which none waited, it is
 not known: the rate of the next window that knows it stands there, and at least what arrived. The

@@ -145,8 +145,14 @@ def _rate(w: Words) -> None:
         text += f" queue {size_text(queue.limit.value, queue.limit.unit)}"
     else:
         most = float(queue.occupancy.max()) if len(queue.occupancy) else 0.0
-        w.say(f"the queue was never full; {most / 1000:.3g} kB have waited. Its limit is assumed")
-        text += f" queue {size_text(max(64000.0, math.ceil(1.5 * most / 1000) * 1000), 'B')}"
+        if queue.likely_bytes:
+            w.say("no packet was surely dropped by a full queue. What met the longest one, of "
+                  f"{most / 1000:.4g} kB, was lost: its limit may be below that")
+            text += f" queue {size_text(queue.likely_bytes, 'B')}"
+        else:
+            w.say(f"the queue was never full; {most / 1000:.3g} kB have waited. Its limit is "
+                  "assumed")
+            text += f" queue {size_text(max(64000.0, math.ceil(1.5 * most / 1000) * 1000), 'B')}"
     w.line(text)
 
 
