@@ -25,7 +25,7 @@ type Hosts struct {
 
 	mu          sync.Mutex // the network is used under it
 	timer       *time.Timer
-	rounds      int           // how often all others will yet have waited when the network acts
+	rounds      int           // how often all others will have waited when the network acts
 	turn        chan struct{} // lets it act; nil: it is closed
 	sent        []Datagram
 	conns       []*Conn
@@ -105,13 +105,14 @@ func (h *Hosts) Listen(port string, address netip.AddrPort) (*Conn, error) {
 	return c, nil
 }
 
-// settle lets the network act once all goroutines of the bubble have waited twice since the last
-// datagram was sent, at the same instant: a timer of this instant goes off when all wait.
+// settle lets the network act once all goroutines of the bubble wait, at the same instant.
 func (h *Hosts) settle() {
 	if h.rounds == 0 {
+		// What others do when all wait may make them wait anew, so that follows, too. Twice is
+		// not enough: a deadline at the instant of a datagram is then before or after it.
+		h.rounds = 3
 		h.idle()
 	}
-	h.rounds = 2
 }
 
 // idle calls due when nobody runs any more. So does synctest.Wait, which others may call meanwhile:
@@ -125,7 +126,7 @@ func (h *Hosts) due() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.rounds == 0 { // the next instant of the network has come, and all wait
-		h.rounds = 2
+		h.rounds = 3
 	}
 	if h.rounds--; h.rounds > 0 && h.turn != nil {
 		h.idle()

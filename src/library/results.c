@@ -26,9 +26,7 @@ int weir_change(struct weir *net, int64_t t_ns, const char *lines, struct weir_e
 	struct scenario *next;
 
 	if (result < 0)
-		return network_fail(error, result, 0, 0,
-		                    result == -ETIME ? "the network has been beyond this instant"
-		                                     : "an instant is 0 to 2^63 - 2");
+		return network_fail(error, result, 0, 0, "%s", weir_words(result));
 	file_beside_begin(&beside, net->options.base);
 	result = scenario_text_edit(lines, strlen(lines), network_scenario(net), &next, &fault);
 	file_beside_end(&beside);

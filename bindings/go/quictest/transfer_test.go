@@ -135,19 +135,11 @@ func serve(listener *quic.Listener) {
 	}
 }
 
-// exchange requests so many bytes, and returns how long they take.
-func exchange(t *testing.T, a, b net.PacketConn, count int) time.Duration {
-	near, far := &quic.Transport{Conn: b}, &quic.Transport{Conn: a}
-	defer near.Close()
-	defer far.Close()
-	server, client := credentials(t)
-	listener, err := far.Listen(server, config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	go serve(listener)
+// fetch requests so many bytes, and returns how long they take.
+func fetch(t *testing.T, transport *quic.Transport, to net.Addr, count int) time.Duration {
+	_, client := credentials(t)
 	ctx := context.Background()
-	connection, err := near.Dial(ctx, a.LocalAddr(), client, config)
+	connection, err := transport.Dial(ctx, to, client, config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,8 +156,26 @@ func exchange(t *testing.T, a, b net.PacketConn, count int) time.Duration {
 	}
 	took := time.Since(began)
 	connection.CloseWithError(0, "")
-	time.Sleep(10 * time.Second)
 	return took
+}
+
+func listen(t *testing.T, transport *quic.Transport) *quic.Listener {
+	server, _ := credentials(t)
+	listener, err := transport.Listen(server, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listener
+}
+
+// exchange lets b request so many bytes from a.
+func exchange(t *testing.T, a, b net.PacketConn, count int) time.Duration {
+	near, far := &quic.Transport{Conn: b}, &quic.Transport{Conn: a}
+	defer near.Close()
+	defer far.Close()
+	go serve(listen(t, far))
+	defer time.Sleep(10 * time.Second)
+	return fetch(t, near, a.LocalAddr(), count)
 }
 
 // transfer lets two endpoints exchange bytes through a network, and returns the log.
@@ -221,7 +231,7 @@ func TestATransferIsTheSameEachTime(t *testing.T) {
 				if again != first {
 					t.Errorf("seed %d: two logs differ:\n%s", seed, difference(first, again))
 				}
-				t.Logf("seed %d: %.1f Mbit/s, %d lines; a minute takes %.2f s of processor time",
+				t.Logf("seed %d: %.3f Mbit/s, %d lines; a minute takes %.2f s of processor time",
 					seed, float64(count)*8e-6/took.Seconds(), strings.Count(first, "\n"),
 					used.Seconds()*60/took.Seconds())
 				logs[first] = true
@@ -247,6 +257,32 @@ func TestOverAPipe(t *testing.T) {
 		t.Logf("%d bytes: %.2f s of processor time; a minute at 10 Mbit/s takes %.2f s", count,
 			used, used*75e6/float64(count))
 	})
+}
+
+// The same endpoints with sockets, for `weir exec --between`: WEIR_AT=[::]:443 serves once, and
+// WEIR_TO=A:443 fetches.
+func TestWithSockets(t *testing.T) {
+	at, to := os.Getenv("WEIR_AT"), os.Getenv("WEIR_TO")
+	if at+to == "" {
+		t.Skip("neither WEIR_AT nor WEIR_TO is set")
+	}
+	socket, err := net.ListenPacket("udp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &quic.Transport{Conn: socket}
+	if to == "" {
+		serve(listen(t, transport))
+		time.Sleep(time.Minute) // until it is ended
+		return
+	}
+	server, err := net.ResolveUDPAddr("udp", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := int(number("WEIR_BYTES", 2_000_000))
+	took := fetch(t, transport, server, count)
+	t.Logf("%.3f Mbit/s", float64(count)*8e-6/took.Seconds())
 }
 
 // number returns a variable of the environment, if it is one.
