@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "explain/flow.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,10 +130,19 @@ static struct flow **chain_of(const struct flow_table *flows, uint8_t protocol,
 	return &flows->chains[hash >> 47];
 }
 
+bool flow_end_same_host(const struct flow_end *a, const struct flow_end *b)
+{
+	return a->family == b->family && memcmp(a->address, b->address, sizeof(a->address)) == 0;
+}
+
+void flow_end_text(const struct flow_end *end, char *text, size_t room)
+{
+	inet_ntop(end->family == 4 ? AF_INET : AF_INET6, end->address, text, (socklen_t)room);
+}
+
 static bool same_end(const struct flow_end *a, const struct flow_end *b)
 {
-	return a->port == b->port && a->family == b->family &&
-	       memcmp(a->address, b->address, sizeof(a->address)) == 0;
+	return a->port == b->port && flow_end_same_host(a, b);
 }
 
 struct flow *flow_table_find(const struct flow_table *flows, uint8_t protocol,

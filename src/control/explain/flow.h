@@ -131,6 +131,11 @@ struct flow_end {
 	uint8_t family; /* 4 or 6 */
 };
 
+/* Returns true if both are of one host. */
+bool flow_end_same_host(const struct flow_end *a, const struct flow_end *b);
+/* Writes the address, INET6_ADDRSTRLEN bytes at most. */
+void flow_end_text(const struct flow_end *end, char *text, size_t room);
+
 /* All flows, in the order in which they were active; and those that both hosts have closed, or one
  * has reset, in the order in which they are to be looked at. */
 enum { FLOW_ACTIVE, FLOW_CLOSING, FLOW_ORDERS };

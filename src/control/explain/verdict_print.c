@@ -18,11 +18,6 @@
 
 /* ---- names ---- */
 
-static void address_text(const struct flow_end *end, char *text, size_t room)
-{
-	inet_ntop(end->family == 4 ? AF_INET : AF_INET6, end->address, text, (socklen_t)room);
-}
-
 void verdict_server(const struct verdict *verdict, char text[VERDICT_SERVER_BYTES])
 {
 	const struct flow_end *server = &verdict->ends[FLOW_DOWN];
@@ -37,7 +32,7 @@ void verdict_server(const struct verdict *verdict, char text[VERDICT_SERVER_BYTE
 		         server->port);
 		return;
 	}
-	address_text(server, address, sizeof(address));
+	flow_end_text(server, address, sizeof(address));
 	snprintf(text, VERDICT_SERVER_BYTES, server->family == 4 ? "%s:%u" : "[%s]:%u", address,
 	         server->port);
 }
