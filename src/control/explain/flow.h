@@ -178,14 +178,16 @@ struct flow {
 };
 
 struct flow_table;
+struct segment;
 
 /* Returns NULL if there is no memory. */
 struct flow_table *flow_table_make(void);
 void flow_table_free(struct flow_table *flows); /* NULL is allowed */
 uint32_t flow_table_n(const struct flow_table *flows);
-/* Returns the flow that `from` and `to` have, and the direction; NULL: they have none. */
-struct flow *flow_table_find(const struct flow_table *flows, uint8_t protocol,
-                             const struct flow_end *from, const struct flow_end *to, int *way);
+uint32_t flow_hash(uint8_t protocol, const struct flow_end *from, const struct flow_end *to);
+/* Returns the flow to which a segment belongs, and its direction; NULL: there is none. */
+struct flow *flow_table_find(const struct flow_table *flows, const struct segment *segment,
+                             int *way);
 /* Adds a flow whose client is `from`. Returns NULL if there is no memory, or no room. */
 struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const struct flow_end *from,
                             const struct flow_end *to);
@@ -215,6 +217,7 @@ struct passage *flow_table_named(const struct flow_table *flows, uint64_t id);
 struct segment {
 	uint8_t protocol;
 	struct flow_end from, to;
+	uint32_t hash;  /* of these three, the same for both directions (flow_hash) */
 	uint16_t marks; /* those of TCP's flags */
 	uint32_t sequence, ack;
 	uint16_t window;

@@ -113,7 +113,6 @@ static uint16_t take_http(struct speech *speech, const struct speech_words *word
 
 static enum speech_kind kind_of(const struct speech_words *words)
 {
-	char line[SPEECH_LINE_BYTES], host[DNS_NAME_BYTES];
 	struct dns_message message;
 	struct speech_words own;
 
@@ -128,8 +127,7 @@ static enum speech_kind kind_of(const struct speech_words *words)
 		return SPEECH_TLS;
 	if (words->here > 4 && memcmp(words->data, "SSH-", 4) == 0)
 		return SPEECH_SSH;
-	return words->way == FLOW_UP && http_request(words->data, words->here, line, sizeof(line),
-	                                             host, sizeof(host))
+	return words->way == FLOW_UP && begins_request((const char *)words->data, words->here)
 	               ? SPEECH_HTTP
 	               : SPEECH_UNKNOWN;
 }
