@@ -111,7 +111,7 @@ struct passage *way_add(struct way *way, const struct passage *passage, bool tcp
 void way_mark(struct way *way, uint16_t marks);
 /* Forgets the packets before `number`. */
 void way_forget(struct way *way, uint32_t number);
-/* Forgets all, and keeps room for a few packets: the next flow in its place needs no more memory. */
+/* Forgets all, and keeps room for a few packets: the next flow in its place needs no memory. */
 void way_empty(struct way *way);
 void way_free(struct way *way);
 
