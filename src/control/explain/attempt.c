@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "explain/before.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -14,16 +13,10 @@
 #define PATIENCE_MOST_NS  (500 * SIMTIME_MS)
 #define ATTEMPTS_AMONG    64
 
-static bool same_address(const struct flow_end *one, const struct flow_end *two)
-{
-	return one->family == two->family &&
-	       memcmp(one->address, two->address, sizeof(one->address)) == 0;
-}
-
 /* An attempt by the other family has another address of the client. */
 static bool may_be_one_client(const struct flow_end *one, const struct flow_end *two)
 {
-	return one->family != two->family || same_address(one, two);
+	return one->family != two->family || flow_end_same_host(one, two);
 }
 
 static bool is_attempt(const struct flow *earlier, const struct flow *flow)
@@ -32,7 +25,7 @@ static bool is_attempt(const struct flow *earlier, const struct flow *flow)
 
 	return earlier != flow && !earlier->used && earlier->protocol == IPPROTO_TCP &&
 	       earlier->speech.kind == SPEECH_SILENT && one->port == two->port &&
-	       !same_address(one, two) &&
+	       !flow_end_same_host(one, two) &&
 	       may_be_one_client(&earlier->ends[FLOW_UP], &flow->ends[FLOW_UP]) &&
 	       way_kept(&earlier->ways[FLOW_UP]) > 0;
 }
@@ -68,14 +61,12 @@ static struct flow *find_attempt(const struct flow_table *flows, const struct fl
 static void end_attempt(struct verdict *verdict, const struct flow *attempt, simtime now)
 {
 	struct verdict_phase *phase;
-	const struct flow_end *server = &attempt->ends[FLOW_DOWN];
 
 	if (verdict->n_phases == 0)
 		return;
 	phase = &verdict->phases[verdict->n_phases - 1];
 	phase->kind = PHASE_ATTEMPT;
-	inet_ntop(server->family == 4 ? AF_INET : AF_INET6, server->address, phase->detail,
-	          sizeof(phase->detail));
+	flow_end_text(&attempt->ends[FLOW_DOWN], phase->detail, sizeof(phase->detail));
 	if (attempt->reset || verdict->end_ns >= now)
 		return;
 	phase->parts_ns[verdict->lost[FLOW_UP] > 0 ? PART_LOST : PART_DELAY] +=

@@ -12,7 +12,6 @@
 #include "text/alloc_failure.h"
 
 struct explain_run {
-	struct witness witness;
 	struct explainer *explainer;
 	struct explanation *explanation;
 	struct atomic_file *json;
@@ -26,11 +25,6 @@ void explain_ports(const struct scenario *scenario,
 {
 	for (uint32_t i = 0; i < scenario->n_ports; i++)
 		memcpy(ports[i], scenario->ports[i].name, SCENARIO_NAME_BYTES);
-}
-
-static void tell(struct witness *witness, const struct fate *fate)
-{
-	explainer_take(((struct explain_run *)witness)->explainer, &fate, 1);
 }
 
 int explain_run_open(const struct explain_plan *plan, struct explain_run **result,
@@ -60,8 +54,6 @@ int explain_run_open(const struct explain_plan *plan, struct explain_run **resul
 		run->explainer = explainer_make(plan->deaf, explanation_add, run->explanation);
 	if (!run->explainer)
 		goto err_memory;
-	run->witness.tell = tell;
-	run->witness.way = EXPLAINER_KINDS & ~(1u << FATE_DELIVERED | 1u << FATE_DROPPED);
 	*result = run;
 	return 0;
 
@@ -69,11 +61,6 @@ err_memory:
 	explain_run_free(run);
 	problem_set(problem, -1, "no memory to explain connections");
 	return -ENOMEM;
-}
-
-struct witness *explain_run_witness(struct explain_run *run)
-{
-	return &run->witness;
 }
 
 void explain_run_take(void *argument, const struct fate *const fates[], uint32_t n)

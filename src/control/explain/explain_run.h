@@ -34,9 +34,7 @@ void explain_ports(const struct scenario *scenario,
 /* Returns 0; -EINVAL with problem if the file cannot be created; -ENOMEM. */
 int explain_run_open(const struct explain_plan *plan, struct explain_run **run,
                      struct problem *problem);
-/* Takes fates; its `way` says which. */
-struct witness *explain_run_witness(struct explain_run *run);
-/* The same, for several at a time: fits fate_reader_take. */
+/* Takes fates (explainer.h). Fits fate_reader_take. */
 void explain_run_take(void *run, const struct fate *const fates[], uint32_t n);
 /* Explains what is over at `now`. */
 void explain_run_step(struct explain_run *run, simtime now);

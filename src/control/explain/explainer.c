@@ -195,8 +195,7 @@ static bool begins_anew(const struct flow *flow, int way, const struct segment *
 static struct flow *flow_of(struct explainer *explainer, const struct segment *segment, simtime now,
                             int *way)
 {
-	struct flow *flow = flow_table_find(explainer->flows, segment->protocol, &segment->from,
-	                                    &segment->to, way);
+	struct flow *flow = flow_table_find(explainer->flows, segment, way);
 	bool down;
 
 	if (flow && begins_anew(flow, *way, segment, now)) {
@@ -368,6 +367,9 @@ void explainer_take(void *argument, const struct fate *const fates[], uint32_t n
 		if (fates[i]->kind != FATE_ARRIVED ||
 		    !segment_read(&fates[i]->frame, fates[i]->wire_bytes, &segments[i]))
 			segments[i].protocol = 0;
+		else
+			segments[i].hash =
+			        flow_hash(segments[i].protocol, &segments[i].from, &segments[i].to);
 	}
 	for (int step = 0; n > 1 && step < FLOW_FETCHES; step++) {
 		for (uint32_t i = 0; i < n; i++) {

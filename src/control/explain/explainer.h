@@ -29,8 +29,8 @@
 #include "account/witness.h"
 #include "explain/verdict.h"
 
-#define EXPLAINER_KINDS                                                                            \
-	(1u << FATE_ARRIVED | 1u << FATE_DELIVERED | 1u << FATE_DROPPED | 1u << FATE_SENT)
+#define EXPLAINER_WAY   (1u << FATE_ARRIVED | 1u << FATE_SENT) /* of a witness */
+#define EXPLAINER_KINDS (EXPLAINER_WAY | 1u << FATE_DELIVERED | 1u << FATE_DROPPED)
 /* Of the others it reads no frame. */
 #define EXPLAINER_FRAMES     (1u << FATE_ARRIVED)
 #define EXPLAINER_SILENCE_NS (120 * SIMTIME_S)

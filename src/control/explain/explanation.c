@@ -330,7 +330,7 @@ void explanation_print(const struct explanation *explanation,
 
 static json_t *sums_json(const struct server *server)
 {
-	json_t *phases = json_object(), *parts = json_object();
+	json_t *phases = json_object();
 	char key[32];
 
 	for (int phase = 0; phase < PHASE_COUNT; phase++) {
@@ -338,14 +338,11 @@ static json_t *sums_json(const struct server *server)
 		json_object_set_new(phases, key,
 		                    json_integer((json_int_t)server->phases_ns[phase]));
 	}
-	for (int part = 0; part < PART_COUNT; part++) {
-		snprintf(key, sizeof(key), "%s_ns", part_key((enum part)part));
-		json_object_set_new(parts, key, json_integer((json_int_t)server->parts_ns[part]));
-	}
 	return json_pack("{s:s,s:I,s:I,s:I,s:I,s:o,s:o}", "server", server->name, "connections",
 	                 (json_int_t)server->connections, "lost", (json_int_t)server->lost,
 	                 "longest_ns", (json_int_t)server->longest_ns, "total_ns",
-	                 (json_int_t)server->total_ns, "phases", phases, "parts", parts);
+	                 (json_int_t)server->total_ns, "phases", phases, "parts",
+	                 parts_json(server->parts_ns));
 }
 
 void explanation_end_json(const struct explanation *explanation,

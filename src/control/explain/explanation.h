@@ -64,5 +64,6 @@ void verdict_print_sum(const struct verdict *verdict, const struct explanation_o
 void verdict_server(const struct verdict *verdict, char text[VERDICT_SERVER_BYTES]);
 /* Returns a new reference, or NULL: there is no memory. */
 json_t *verdict_json(const struct verdict *verdict, const struct explanation_of *of);
+json_t *parts_json(const uint64_t parts_ns[PART_COUNT]);
 
 #endif

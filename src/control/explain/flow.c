@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "explain/flow.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,30 +120,43 @@ static uint64_t end_hash(const struct flow_end *end)
 	return half[0] ^ half[0] >> 29;
 }
 
-/* The same for both directions. */
-static struct flow **chain_of(const struct flow_table *flows, uint8_t protocol,
-                              const struct flow_end *from, const struct flow_end *to)
+uint32_t flow_hash(uint8_t protocol, const struct flow_end *from, const struct flow_end *to)
 {
 	const uint64_t hash =
 	        (end_hash(from) + end_hash(to) + protocol) * UINT64_C(0x9e3779b97f4a7c15);
 
-	return &flows->chains[hash >> 47];
+	return (uint32_t)(hash >> 32);
+}
+
+static struct flow **chain_of(const struct flow_table *flows, uint32_t hash)
+{
+	return &flows->chains[hash / (UINT32_MAX / CHAINS + 1)];
+}
+
+bool flow_end_same_host(const struct flow_end *a, const struct flow_end *b)
+{
+	return a->family == b->family && memcmp(a->address, b->address, sizeof(a->address)) == 0;
+}
+
+void flow_end_text(const struct flow_end *end, char *text, size_t room)
+{
+	inet_ntop(end->family == 4 ? AF_INET : AF_INET6, end->address, text, (socklen_t)room);
 }
 
 static bool same_end(const struct flow_end *a, const struct flow_end *b)
 {
-	return a->port == b->port && a->family == b->family &&
-	       memcmp(a->address, b->address, sizeof(a->address)) == 0;
+	return a->port == b->port && flow_end_same_host(a, b);
 }
 
-struct flow *flow_table_find(const struct flow_table *flows, uint8_t protocol,
-                             const struct flow_end *from, const struct flow_end *to, int *way)
+struct flow *flow_table_find(const struct flow_table *flows, const struct segment *segment,
+                             int *way)
 {
-	for (struct flow *flow = *chain_of(flows, protocol, from, to); flow; flow = flow->next) {
-		if (flow->protocol != protocol)
+	for (struct flow *flow = *chain_of(flows, segment->hash); flow; flow = flow->next) {
+		if (flow->protocol != segment->protocol)
 			continue;
 		for (*way = FLOW_UP; *way < FLOW_WAYS; (*way)++) {
-			if (same_end(&flow->ends[*way], from) && same_end(&flow->ends[!*way], to))
+			if (same_end(&flow->ends[*way], &segment->from) &&
+			    same_end(&flow->ends[!*way], &segment->to))
 				return flow;
 		}
 	}
@@ -153,7 +167,6 @@ struct flow *flow_table_find(const struct flow_table *flows, uint8_t protocol,
 static struct flow *take_place(struct flow_table *flows)
 {
 	struct flow *flow = flows->vacant;
-
 	struct way ways[FLOW_WAYS] = {{.room = 0}};
 
 	if (flow) {
@@ -172,7 +185,7 @@ static struct flow *take_place(struct flow_table *flows)
 struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const struct flow_end *from,
                             const struct flow_end *to)
 {
-	struct flow **chain = chain_of(flows, protocol, from, to);
+	struct flow **chain = chain_of(flows, flow_hash(protocol, from, to));
 	struct flow *flow = take_place(flows);
 
 	if (!flow)
@@ -190,8 +203,8 @@ struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const st
 
 void flow_table_remove(struct flow_table *flows, struct flow *flow)
 {
-	struct flow **at =
-	        chain_of(flows, flow->protocol, &flow->ends[FLOW_UP], &flow->ends[FLOW_DOWN]);
+	struct flow **at = chain_of(
+	        flows, flow_hash(flow->protocol, &flow->ends[FLOW_UP], &flow->ends[FLOW_DOWN]));
 
 	while (*at != flow)
 		at = &(*at)->next;
@@ -262,8 +275,7 @@ static void fetch_passage(const struct way *way, uint32_t number)
 
 void flow_table_fetch(const struct flow_table *flows, int step, const struct segment *segment)
 {
-	struct flow *const *chain =
-	        chain_of(flows, segment->protocol, &segment->from, &segment->to);
+	struct flow *const *chain = chain_of(flows, segment->hash);
 	const struct flow *flow = step > 0 ? *chain : NULL;
 	const struct way *way;
 

@@ -111,7 +111,7 @@ struct passage *way_add(struct way *way, const struct passage *passage, bool tcp
 void way_mark(struct way *way, uint16_t marks);
 /* Forgets the packets before `number`. */
 void way_forget(struct way *way, uint32_t number);
-/* Forgets all, and keeps room for a few packets: the next flow in its place needs no more memory. */
+/* Forgets all, and keeps room for a few packets: the next flow in its place needs no memory. */
 void way_empty(struct way *way);
 void way_free(struct way *way);
 
@@ -130,6 +130,11 @@ struct flow_end {
 	uint16_t port;
 	uint8_t family; /* 4 or 6 */
 };
+
+/* Returns true if both are of one host. */
+bool flow_end_same_host(const struct flow_end *a, const struct flow_end *b);
+/* Writes the address, INET6_ADDRSTRLEN bytes at most. */
+void flow_end_text(const struct flow_end *end, char *text, size_t room);
 
 /* All flows, in the order in which they were active; and those that both hosts have closed, or one
  * has reset, in the order in which they are to be looked at. */
@@ -173,14 +178,16 @@ struct flow {
 };
 
 struct flow_table;
+struct segment;
 
 /* Returns NULL if there is no memory. */
 struct flow_table *flow_table_make(void);
 void flow_table_free(struct flow_table *flows); /* NULL is allowed */
 uint32_t flow_table_n(const struct flow_table *flows);
-/* Returns the flow that `from` and `to` have, and the direction; NULL: they have none. */
-struct flow *flow_table_find(const struct flow_table *flows, uint8_t protocol,
-                             const struct flow_end *from, const struct flow_end *to, int *way);
+uint32_t flow_hash(uint8_t protocol, const struct flow_end *from, const struct flow_end *to);
+/* Returns the flow to which a segment belongs, and its direction; NULL: there is none. */
+struct flow *flow_table_find(const struct flow_table *flows, const struct segment *segment,
+                             int *way);
 /* Adds a flow whose client is `from`. Returns NULL if there is no memory, or no room. */
 struct flow *flow_table_add(struct flow_table *flows, uint8_t protocol, const struct flow_end *from,
                             const struct flow_end *to);
@@ -210,6 +217,7 @@ struct passage *flow_table_named(const struct flow_table *flows, uint64_t id);
 struct segment {
 	uint8_t protocol;
 	struct flow_end from, to;
+	uint32_t hash;  /* of these three, the same for both directions (flow_hash) */
 	uint16_t marks; /* those of TCP's flags */
 	uint32_t sequence, ack;
 	uint16_t window;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "explain/before.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -68,7 +67,7 @@ bool neighbour_read(const uint8_t *frame, const struct headers *headers, uint32_
 	/* Without an address, a host looks whether its own is free. */
 	if (!found || is_nobody(&segment->from) ||
 	    (!segment->acknowledges && !(frame[0] & MULTICAST)) ||
-	    memcmp(segment->from.address, segment->to.address, sizeof(segment->to.address)) == 0)
+	    flow_end_same_host(&segment->from, &segment->to))
 		return false;
 	segment->protocol = NEIGHBOUR_PROTOCOL;
 	segment->data = frame + at;
@@ -86,12 +85,11 @@ bool neighbour_read(const uint8_t *frame, const struct headers *headers, uint32_
 static bool has_waited_for(const struct flow *flow, const struct flow *question, simtime now)
 {
 	const struct way *answers = &question->ways[FLOW_DOWN];
-	const struct flow_end *one = &flow->ends[FLOW_UP], *two = &question->ends[FLOW_UP];
 	const struct passage *answer;
 
 	if (question->protocol != NEIGHBOUR_PROTOCOL || question->used || way_kept(answers) == 0 ||
-	    way_kept(&question->ways[FLOW_UP]) == 0 || one->family != two->family ||
-	    memcmp(one->address, two->address, sizeof(one->address)) != 0)
+	    way_kept(&question->ways[FLOW_UP]) == 0 ||
+	    !flow_end_same_host(&flow->ends[FLOW_UP], &question->ends[FLOW_UP]))
 		return false;
 	answer = way_at(answers, answers->first);
 	return answer->fate == PASSAGE_ARRIVED && answer->arrived_ns <= now &&
@@ -114,7 +112,6 @@ static struct flow *find(const struct flow_table *flows, const struct flow *flow
 static void append(struct verdict *verdict, const struct flow *question)
 {
 	const struct verdict *own = question->verdict;
-	const struct flow_end *asked = &question->ends[FLOW_DOWN];
 	const uint32_t from = verdict->n_phases;
 	const simtime before_ns = verdict->end_ns;
 
@@ -126,8 +123,8 @@ static void append(struct verdict *verdict, const struct flow *question)
 	verdict->phases[from].kind = PHASE_ARP;
 	verdict->phases[from].begin_ns = before_ns;
 	verdict->phases[from].parts_ns[PART_CLIENT] += own->begin_ns - before_ns;
-	inet_ntop(asked->family == 4 ? AF_INET : AF_INET6, asked->address,
-	          verdict->phases[from].detail, sizeof(verdict->phases[from].detail));
+	flow_end_text(&question->ends[FLOW_DOWN], verdict->phases[from].detail,
+	              sizeof(verdict->phases[from].detail));
 }
 
 void neighbours_give(struct flow_table *flows, struct flow *flow, simtime now, bool deaf)

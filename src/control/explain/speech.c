@@ -3,11 +3,66 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "explain/flow.h"
 #include "packet/headers.h"
 
 #define DNS_LENGTH 2 /* bytes ahead of a message in TCP */
+
+/* ---- HTTP/1.1 in clear (RFC 9112) ---- */
+
+static const char *const methods[] = {"GET ",   "HEAD ",    "POST ",    "PUT ",  "DELETE ",
+                                      "PATCH ", "OPTIONS ", "CONNECT ", "TRACE "};
+
+static bool begins_request(const char *text, size_t bytes)
+{
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		const size_t n = strlen(methods[i]);
+
+		if (bytes > n && memcmp(text, methods[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Copies up to a blank behind the first `words`, or to the end of the line. */
+static void copy(const char *text, size_t bytes, int words, char *to, size_t room)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < bytes && n + 1 < room; i++) {
+		if (text[i] < ' ' || text[i] > '~' || (text[i] == ' ' && --words < 0))
+			break;
+		to[n++] = text[i];
+	}
+	to[n] = '\0';
+}
+
+/* Returns true if a request begins here; and writes its method and target to `line`, and its host
+ * to `host`; "": they are not known, or not in these bytes. Both are cut to their room. */
+static bool http_request(const uint8_t *data, size_t bytes, char *line, size_t line_room,
+                         char *host, size_t host_room)
+{
+	static const char field[] = "\nhost:";
+	const char *text = (const char *)data;
+
+	*line = *host = '\0';
+	if (!begins_request(text, bytes))
+		return false;
+	copy(text, bytes, 1, line, line_room);
+	for (size_t i = 0; i + sizeof(field) <= bytes; i++) {
+		if (text[i] != '\n' || strncasecmp(text + i, field, sizeof(field) - 1) != 0)
+			continue;
+		i += sizeof(field) - 1;
+		i += text[i] == ' ';
+		copy(text + i, bytes - i, 0, host, host_room);
+		break;
+	}
+	return true;
+}
+
+/* ---- protocols ---- */
 
 static const struct speech_words *dns_words(const struct speech_words *words,
                                             struct speech_words *own)
@@ -58,7 +113,6 @@ static uint16_t take_http(struct speech *speech, const struct speech_words *word
 
 static enum speech_kind kind_of(const struct speech_words *words)
 {
-	char line[SPEECH_LINE_BYTES], host[DNS_NAME_BYTES];
 	struct dns_message message;
 	struct speech_words own;
 
@@ -73,8 +127,7 @@ static enum speech_kind kind_of(const struct speech_words *words)
 		return SPEECH_TLS;
 	if (words->here > 4 && memcmp(words->data, "SSH-", 4) == 0)
 		return SPEECH_SSH;
-	return words->way == FLOW_UP && http_request(words->data, words->here, line, sizeof(line),
-	                                             host, sizeof(host))
+	return words->way == FLOW_UP && begins_request((const char *)words->data, words->here)
 	               ? SPEECH_HTTP
 	               : SPEECH_UNKNOWN;
 }

@@ -54,17 +54,6 @@ struct dns_message {
 bool dns_read(const uint8_t *data, size_t bytes, struct dns_message *message);
 
 /*
- * HTTP/1.1 in clear (RFC 9112): the line of a request, and the host that it names.
- *
- * Thread: pure functions, any.
- */
-
-/* Returns true if a request begins here; and writes its method and target to `line`, and its host
- * to `host`; "": they are not known, or not in these bytes. Both are cut to their room. */
-bool http_request(const uint8_t *data, size_t bytes, char *line, size_t line_room, char *host,
-                  size_t host_room);
-
-/*
  * Datagrams of QUIC, as far as they can be read without keys: the long headers of the handshake
  * (RFC 8999, RFC 9000, RFC 9369). All else is encrypted. A datagram of QUIC_NOTICE_BYTES or less
  * behind the handshake is taken for an acknowledgement.

@@ -89,19 +89,17 @@ uint32_t verdict_round_trips(const struct verdict *verdict)
 
 /* ---- words ---- */
 
-static const struct {
-	const char *key, *words, *help;
-} parts[] = {
-#define X(id, key, words, help) {key, words, help},
-        PARTS(X)
-#undef X
-};
-
-static const struct {
+static const struct words {
 	const char *key, *words;
-} phases[] = {
+} parts[] =
+        {
 #define X(id, key, words) {key, words},
-        PHASES(X)
+                PARTS(X)
+#undef X
+},
+  phases[] = {
+#define X(id, key, words) {key, words},
+          PHASES(X)
 #undef X
 };
 
@@ -113,11 +111,6 @@ const char *part_key(enum part part)
 const char *part_words(enum part part)
 {
 	return parts[part].words;
-}
-
-const char *part_help(enum part part)
-{
-	return parts[part].help;
 }
 
 const char *phase_key(enum phase phase)

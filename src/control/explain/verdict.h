@@ -19,23 +19,21 @@
 #include "account/reason.h"
 #include "explain/flow.h"
 
-/* Key, words for people, and help. */
+/* Key, and words for people; docs/explain.md says what each is. */
 #define PARTS(X)                                                                                   \
-	X(DELAY, "delay", "network delay", "on the line: the delay of the path, both ways")        \
-	X(RATE, "rate", "bandwidth", "while the link sent the connection's own bytes")             \
-	X(QUEUE, "queue", "queue", "in a queue, behind packets of others")                         \
-	X(WEIR, "weir", "weir itself", "packets that weir handed over later than they were due")   \
-	X(LOST, "lost", "lost and resent",                                                         \
-	  "from the sending of a packet that was lost until it "                                   \
-	  "was sent again")                                                                        \
-	X(ACK, "ack", "delayed ACK", "a host delayed its acknowledgement")                         \
-	X(WINDOW, "window", "receiver did not read", "so the other was not allowed to send")       \
-	X(SERVER, "server", "server", "between a packet that came to the server, and its answer")  \
-	X(CLIENT, "client", "client", "the client's own time")                                     \
-	X(UNEXPLAINED, "unexplained", "unexplained", "what cannot be attributed to anything")
+	X(DELAY, "delay", "network delay")                                                         \
+	X(RATE, "rate", "bandwidth")                                                               \
+	X(QUEUE, "queue", "queue")                                                                 \
+	X(WEIR, "weir", "weir itself")                                                             \
+	X(LOST, "lost", "lost and resent")                                                         \
+	X(ACK, "ack", "delayed ACK")                                                               \
+	X(WINDOW, "window", "receiver did not read")                                               \
+	X(SERVER, "server", "server")                                                              \
+	X(CLIENT, "client", "client")                                                              \
+	X(UNEXPLAINED, "unexplained", "unexplained")
 
 enum part {
-#define X(id, key, words, help) PART_##id,
+#define X(id, key, words) PART_##id,
 	PARTS(X)
 #undef X
 	        PART_COUNT
@@ -117,7 +115,6 @@ uint32_t verdict_round_trips(const struct verdict *verdict);
 
 const char *part_key(enum part part);
 const char *part_words(enum part part);
-const char *part_help(enum part part);
 const char *phase_key(enum phase phase);
 const char *phase_words(enum phase phase);
 

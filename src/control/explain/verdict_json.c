@@ -9,18 +9,18 @@ static json_t *end_json(const struct flow_end *end)
 {
 	char address[INET6_ADDRSTRLEN];
 
-	inet_ntop(end->family == 4 ? AF_INET : AF_INET6, end->address, address, sizeof(address));
+	flow_end_text(end, address, sizeof(address));
 	return json_pack("{s:s,s:i}", "address", address, "port", (int)end->port);
 }
 
-static json_t *parts_json(const struct verdict_phase *phase)
+json_t *parts_json(const uint64_t parts_ns[PART_COUNT])
 {
 	json_t *parts = json_object();
 	char key[32];
 
 	for (int part = 0; part < PART_COUNT; part++) {
 		snprintf(key, sizeof(key), "%s_ns", part_key((enum part)part));
-		json_object_set_new(parts, key, json_integer((json_int_t)phase->parts_ns[part]));
+		json_object_set_new(parts, key, json_integer((json_int_t)parts_ns[part]));
 	}
 	return parts;
 }
@@ -32,7 +32,7 @@ static json_t *phase_json(const struct verdict *verdict, const struct verdict_ph
 	                 (json_int_t)(phase->begin_ns - verdict->begin_ns), "total_ns",
 	                 (json_int_t)(phase->end_ns - phase->begin_ns), "round_trips",
 	                 (int)phase->round_trips, "windows", (int)phase->windows, "turns",
-	                 (int)phase->turns, "parts", parts_json(phase));
+	                 (int)phase->turns, "parts", parts_json(phase->parts_ns));
 }
 
 static json_t *loss_json(const struct verdict *verdict, const struct verdict_loss *loss,

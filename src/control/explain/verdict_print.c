@@ -18,11 +18,6 @@
 
 /* ---- names ---- */
 
-static void address_text(const struct flow_end *end, char *text, size_t room)
-{
-	inet_ntop(end->family == 4 ? AF_INET : AF_INET6, end->address, text, (socklen_t)room);
-}
-
 void verdict_server(const struct verdict *verdict, char text[VERDICT_SERVER_BYTES])
 {
 	const struct flow_end *server = &verdict->ends[FLOW_DOWN];
@@ -37,7 +32,7 @@ void verdict_server(const struct verdict *verdict, char text[VERDICT_SERVER_BYTE
 		         server->port);
 		return;
 	}
-	address_text(server, address, sizeof(address));
+	flow_end_text(server, address, sizeof(address));
 	snprintf(text, VERDICT_SERVER_BYTES, server->family == 4 ? "%s:%u" : "[%s]:%u", address,
 	         server->port);
 }
@@ -101,9 +96,9 @@ static void print_term(FILE *out, const struct verdict *verdict, const struct te
 	const bool many = term->n > 1 && term->first->kind != PHASE_DNS;
 
 	if (many)
-		fprintf(out, "%" PRIu32 " %ss ", term->n, phase_words(term->first->kind));
-	else
-		fprintf(out, "%s ", phase_words(term->first->kind));
+		fprintf(out, "%" PRIu32 " ", term->n);
+	fputs(phase_words(term->first->kind), out);
+	fputs(many ? "s " : " ", out);
 	if (!many && term->first->detail[0] && term->first->kind != PHASE_REQUEST)
 		fprintf(out, "%s ", term->first->detail);
 	print_time(out, term->time_ns);
@@ -124,7 +119,8 @@ void verdict_print_sum(const struct verdict *verdict, const struct explanation_o
 	struct term term;
 
 	verdict_server(verdict, server);
-	fprintf(out, "%s  ", server);
+	fputs(server, out);
+	fputs("  ", out);
 	print_time(out, verdict->end_ns - verdict->begin_ns);
 	for (int kind = 0; kind < PHASE_COUNT; kind++) {
 		gather(verdict, (enum phase)kind, of, &term);
@@ -154,6 +150,7 @@ static void print_bar(FILE *out, const struct verdict *verdict, const struct ver
 
 	begin = begin < BAR ? begin : BAR - 1;
 	end = end > begin ? end : begin + 1;
+	end = end < BAR ? end : BAR;
 	memset(bar, '.', sizeof(bar));
 	memset(bar + begin, '#', (size_t)(end - begin));
 	fwrite(bar, sizeof(bar), 1, out);
@@ -171,7 +168,8 @@ static void print_phase(FILE *out, const struct verdict *verdict, const struct v
 	                  DIGITS);
 	fprintf(out, "  %-*.*s %8s  ", NAME, NAME, name, time);
 	print_bar(out, verdict, phase);
-	fprintf(out, "  %s", count_of_these(phase->round_trips, "round trip", "round trips").text);
+	fputs("  ", out);
+	fputs(count_of_these(phase->round_trips, "round trip", "round trips").text, out);
 	if (phase->windows > 0)
 		fprintf(out, ", %" PRIu32 " of them between portions", phase->windows);
 	if (phase->turns > 1)
@@ -180,7 +178,9 @@ static void print_phase(FILE *out, const struct verdict *verdict, const struct v
 		if (phase->parts_ns[part] == 0 ||
 		    phase->parts_ns[part] < (verdict->end_ns - verdict->begin_ns) / TINY_SHARE)
 			continue;
-		fprintf(out, "%s%s ", before, words_of((enum part)part, of));
+		fputs(before, out);
+		fputs(words_of((enum part)part, of), out);
+		fputc(' ', out);
 		print_time(out, phase->parts_ns[part]);
 		before = ", ";
 	}

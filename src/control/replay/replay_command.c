@@ -14,6 +14,7 @@
 #include "capture/atomic_file.h"
 #include "command.h"
 #include "explain/explain_run.h"
+#include "explain/explainer.h"
 #include "fates/fate_capture.h"
 #include "fates/trace.h"
 #include "language/scenario_check.h"
@@ -180,8 +181,7 @@ static void tell_all(struct witness *witness, const struct fate *fate)
 	if (session->capture)
 		fate_capture_put(session->capture, fate, 0);
 	if (session->explain)
-		explain_run_witness(session->explain)
-		        ->tell(explain_run_witness(session->explain), fate);
+		explain_run_take(session->explain, &fate, 1);
 	/* Not a delivery in advance: the departure is traced when it happens. */
 	if (session->trace && fate->packet == session->arguments.packet &&
 	    fate->kind != FATE_DELIVERED)
@@ -198,7 +198,7 @@ static struct witness *choose_witness(struct session *session)
 	if (session->capture)
 		session->tee.way |= points_kinds(POINTS_DEFAULT);
 	if (session->explain)
-		session->tee.way |= explain_run_witness(session->explain)->way;
+		session->tee.way |= EXPLAINER_WAY;
 	if (session->tee.way)
 		return &session->tee;
 	if (session->log && session->picture)

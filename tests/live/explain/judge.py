@@ -288,7 +288,7 @@ def judge(weir, exchange, setting, folder, by_time):
     # An attempt is refused after a round trip, or given up before.
     found = {key: n for key, n in trips(connection).items() if key != "attempt"}
     counted = None
-    if not expected and connection["transport"] == "tcp" and setting in TRIPS_NS:
+    if exchange in ("h2", "ssh") and setting in TRIPS_NS:
         counted = expected = trips_on_the_wire(folder, connection, TRIPS_NS[setting])
     if not are_right(exchange, setting, found, len(lost), counted):
         wrong.append("round trips")
