@@ -39,6 +39,14 @@ def totals():
     return answer
 
 
+def until_up():
+    """Metrics have a conversation of their own, which begins again by itself."""
+    end = time.monotonic() + LONG_S
+    while "weir_up 1\n" not in Scene.serve.ask("/metrics")[2]:
+        assert time.monotonic() < end, "the metrics say that weir is not there"
+        time.sleep(0.2)
+
+
 def value(samples, name, **labels):
     return samples[name, tuple(labels.items())]
 
@@ -477,7 +485,7 @@ def weir_killed_and_started_again_is_said_and_all_goes_on():
     assert again["id"] == f"{state['hello']['run']}-{again['data']['seq']}", again
     stream.until(lambda e: e.get("event") == "sample")
     stream.close()
-    assert "weir_up 1\n" in Scene.serve.ask("/metrics")[2]
+    until_up()
     # A browser that knows the previous run begins with the oldest event of this one.
     stream = Stream(Scene.serve, "/events", Last_Event_ID=f"{first}-99")
     assert stream.next()["data"]["event"] == "started"
@@ -515,7 +523,7 @@ def a_weir_that_stands_still_is_said_and_all_goes_on():
     stream.until(lambda e: e.get("event") == "state" and e["data"]["connected"])
     stream.until(lambda e: e.get("event") == "sample")
     stream.close()
-    assert "weir_up 1\n" in Scene.serve.ask("/metrics")[2]
+    until_up()
 
 
 # ---- a real Prometheus ----

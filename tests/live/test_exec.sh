@@ -67,13 +67,14 @@ with_resolver()
 
 # ---- time: the delay of both directions, once each. Early is never right, so the least of ten has
 # 80 ms at least; and it tells them from 40 ms too many, for a busy machine makes one of ten late,
-# or nine. `tests/speed/exec` measures.
+# or nine. `tests/speed/exec` measures. ping waits for the last reply only twice as long as the
+# others took, so that it may miss this one.
 ping_takes_80_ms()
 {
 	for to in 192.0.2.1 2001:db8:1::1 198.18.0.1; do
-		$as "$weir" exec -q delay 40ms -- ping -c 10 -i 0.1 -W 20 $to >"$work/ping" ||
+		$as "$weir" exec -q delay 40ms -- ping -c 11 -i 0.1 -W 20 $to >"$work/ping" ||
 			fail "$who: $to: $(cat "$work/ping")"
-		grep -q ' 0% packet loss' "$work/ping" || fail "$who: $to: $(cat "$work/ping")"
+		grep -q ' 1[01] received' "$work/ping" || fail "$who: $to: $(cat "$work/ping")"
 		least=$(sed -n 's/.*time=\([0-9.]*\) ms/\1/p' "$work/ping" | sort -n | head -n 1)
 		within "$who: $to: least round trip in ms" "$least" 80 119 ||
 			fail "$(cat "$work/ping")"
