@@ -43,14 +43,16 @@ def end(iface, peer, out, seconds, every_ms="5"):
     sniffer.settimeout(0.2)
     sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)  # so that no ICMP answers
     sink.bind(("0.0.0.0", PORT))
-    until = time.monotonic() + float(seconds)
-    seen = {"sent": {}, "came": {}}
+    seen, all_sent = {"sent": {}, "came": {}}, threading.Event()
 
     def watch():
-        while time.monotonic() < until + 1.5:
+        quiet = 0  # how often nothing came in 0.2 s: a machine that stands still makes it one
+        while quiet < 8 or not all_sent.is_set():
             try:
                 frame, asides, _, address = sniffer.recvmsg(2048, 256)
+                quiet = 0
             except TimeoutError:
+                quiet += 1
                 continue
             name = number_of(frame)
             if name is None:
@@ -63,11 +65,13 @@ def end(iface, peer, out, seconds, every_ms="5"):
     watching = threading.Thread(target=watch)
     watching.start()
     number, at = 0, time.monotonic()
+    until = at + float(seconds)
     while at < until:
         sink.sendto(struct.pack(">I", number) + b"x" * 20, (peer, PORT))
         number += 1
         at += float(every_ms) / 1000
         time.sleep(max(0.0, at - time.monotonic()))
+    all_sent.set()
     watching.join()
     with open(out, "w") as file:
         json.dump(seen, file)

@@ -67,8 +67,8 @@ with_resolver()
 
 # ---- time: the delay of both directions, once each. Early is never right, so the least of ten has
 # 80 ms at least; and it tells them from 40 ms too many, for a busy machine makes one of ten late,
-# or nine. `tests/speed/exec` measures. ping waits for the last reply only twice as long as the others
-# took, so that it may miss this one.
+# or nine. `tests/speed/exec` measures. ping waits for the last reply only twice as long as the
+# others took, so that it may miss this one.
 ping_takes_80_ms()
 {
 	for to in 192.0.2.1 2001:db8:1::1 198.18.0.1; do

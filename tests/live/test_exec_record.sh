@@ -65,19 +65,20 @@ a_folder_that_holds_a_recording_is_refused()
 	grep -q -e '--snap needs --record' "$work/err" || fail "$who: $(cat "$work/err")"
 }
 
-# Changes the path whose folder is the first argument, and dumps its flight until all of it is later.
+# Changes the path whose folder is the first argument, and dumps its flight until all of it is
+# later, and packets are in it.
 cat >"$work/change.sh" <<END
-dump() # name of the dump: prints its begin and its end in seconds, or nothing
+dump() # name of the dump: prints its end and its begin in seconds, and its packets; or nothing
 {
 	"$weir" ctl -s "\$folder/control" flight dump "\$folder/\$1" 2>/dev/null |
-		sed 's/.*: +\([0-9.]*\) s to +\([0-9.]*\) s: .*/\1 \2/'
+		sed 's/.*: +\([0-9.]*\) s to +\([0-9.]*\) s: \([0-9]*\) .*/\2 \1 \3/'
 }
 folder=\$1 n=0
 "$weir" ctl -s "\$folder/control" cloud up delay 30ms || exit
 until changed=\$(dump first) && [ -n "\$changed" ]; do
 	sleep 0.1
 done
-until [ "\$(echo "\$later \${changed#* }" | awk '{ print (NF == 3 && \$1 > \$3) }')" = 1 ]; do
+until echo "\${changed%% *} \$later" | awk '{ exit !(NF == 4 && \$3 > \$1 && \$4 > 0) }'; do
 	ping -q -c 40 -i 0.03 192.0.2.1 >/dev/null
 	n=\$((n + 1))
 	later=\$(dump \$n)

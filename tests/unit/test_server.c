@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -796,6 +797,38 @@ static void a_signal_ends_the_wait_for_the_other_end_of_a_pipe(void **state)
 	unlink(path);
 }
 
+static void wake_up(int number)
+{
+	(void)number;
+}
+
+/* As when a process that waits for a weir without room is stopped and continued. */
+static void a_signal_while_a_client_waits_to_be_accepted_is_no_other_error(void **state)
+{
+	const struct itimerval often = {{.tv_usec = 20000}, {.tv_usec = 20000}}, never = {{0}, {0}};
+	const struct sigaction action = {.sa_handler = wake_up};
+	const struct bench *bench = *state;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), only;
+	struct sigaction before;
+	struct problem problem;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/full", bench->directory);
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(listener, 0), 0);
+	only = socket_connect(address.sun_path, &problem);
+	assert_true(only >= 0);
+	sigaction(SIGALRM, &action, &before);
+	setitimer(ITIMER_REAL, &often, NULL);
+	assert_int_equal(socket_connect(address.sun_path, &problem), -EAGAIN);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	assert_non_null(strstr(problem.text, "weir does not accept connections"));
+	close(only);
+	close(listener);
+	unlink(address.sun_path);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, bench_start, bench_stop)
 
 GROUP(server)
@@ -826,6 +859,7 @@ GROUP(server)
 	        TEST(a_signal_ends_the_round_with_its_number),
 	        TEST(a_fourth_signal_that_nobody_takes_ends_the_process),
 	        TEST(a_signal_ends_the_wait_for_the_other_end_of_a_pipe),
+	        TEST(a_signal_while_a_client_waits_to_be_accepted_is_no_other_error),
 	};
 
 	/* Under nohup, SIGHUP is ignored. */

@@ -305,7 +305,8 @@ int socket_connect(const char *path, struct problem *problem)
 	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)); /* for connect() */
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
-		result = -errno;
+		/* It waits only for weir to accept others; a signal may end this. */
+		result = errno == EINTR ? -EAGAIN : -errno;
 		socket_connect_problem(path, -result, problem);
 		close(fd);
 		return result;
