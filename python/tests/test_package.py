@@ -33,7 +33,7 @@ def test_a_wheel_is_the_same_bytes_each_time_and_has_all(tmp_path):
     first, second = backend("build_wheel", tmp_path / "a"), backend("build_wheel", tmp_path / "b")
     assert first.read_bytes() == second.read_bytes()
     names = zipfile.ZipFile(first).namelist()
-    assert {"weir/py.typed", "weir/_agent.py"} <= set(names)
+    assert {"weir/py.typed", "weir/_agent.py", "weir/serve/page/live.js"} <= set(names)
     made = zipfile.ZipFile(first).read("weir/_statements.pyi").decode()
     assert made == stubs.text(language.tables())
     metadata = zipfile.ZipFile(first).read("weir-0.2.0.dist-info/METADATA").decode()

@@ -153,7 +153,8 @@ def test_a_change_is_a_conversation_of_its_lines():
     (b"cloud x\0quit", "not text", 0), (b"# remark\nno cloud x\nseed 4\n", "`seed 4`", 2),
     (b"cloud x\rquit", "line 1 is not UTF-8 text", 1), (b"cloud \xe9", "line 1 is not UTF-8", 1),
     (b"no x\ncloud \xc2\x85", "line 2 is not", 2), (b"", "no line", 0),
-    (b"no x\n" * 65, "more than 64 lines", 65), (b"no " + b"x" * 16382, "16384 bytes", 0)])
+    (b"no x\n" * 65, "more than 64 lines", 65), (b"no " + b"x" * 16382, "16384 bytes", 0)],
+    ids=lambda value: str(value)[:24])
 def test_what_is_no_change_is_said_with_its_line(body, said, line):
     with pytest.raises(request.NoChange) as caught:
         request.conversation(body, "", lease_ns)
