@@ -12,9 +12,9 @@
 #define BAR         24 /* columns */
 #define NAME        24
 #define DIGITS      3
-#define LINES_MAX   16   /* phases that are printed one by one */
-#define SMALL_SHARE 100  /* of the connection: what is less has no term in the sum, */
-#define TINY_SHARE  1000 /* and is not named in the line of a phase */
+#define LINES_MAX   16  /* phases that are printed one by one */
+#define SMALL_SHARE 100 /* of the connection: what is less has no term in the sum, */
+#define TINY_SHARE  200 /* and of a phase: is not named in its line. Together, they are "other". */
 
 /* ---- names ---- */
 
@@ -52,15 +52,11 @@ static void print_time(FILE *out, uint64_t ns)
 
 /* ---- the sum ---- */
 
-/* Returns true if the part has a term of its own, and is not counted in the phases. */
-static bool is_term(const struct verdict *verdict, enum part part, const struct explanation_of *of)
+/* Returns true if this part is the time of a phase in the sum: what round trips take. What is
+ * behind a capture has the delay of the network in it. */
+static bool is_of_trips(enum part part, const struct explanation_of *of)
 {
-	const uint64_t part_ns = verdict_part_ns(verdict, part);
-
-	/* What is behind a capture has the delay of the network in it. */
-	if (part == PART_DELAY || (of->deaf && part == PART_SERVER))
-		return false;
-	return part_ns > 0 && part_ns >= (verdict->end_ns - verdict->begin_ns) / SMALL_SHARE;
+	return part == PART_DELAY || (of->deaf && part == PART_SERVER);
 }
 
 /* The phases of one kind, of which the sum has one term. */
@@ -84,7 +80,7 @@ static void gather(const struct verdict *verdict, enum phase kind, const struct 
 		term->round_trips += phase->round_trips;
 		term->windows += phase->windows;
 		for (int part = 0; part < PART_COUNT; part++) {
-			if (!is_term(verdict, (enum part)part, of))
+			if (is_of_trips((enum part)part, of))
 				term->time_ns += phase->parts_ns[part];
 		}
 	}
@@ -112,16 +108,46 @@ static void print_term(FILE *out, const struct verdict *verdict, const struct te
 	fputc(')', out);
 }
 
+/* Prints each part of some time that is large enough to be named, and the rest as one. `skip`:
+ * parts that are named already; `before`: what stands before the first. */
+static void print_parts(FILE *out, const uint64_t parts_ns[PART_COUNT], uint64_t least_ns,
+                        const bool skip[PART_COUNT], const char *before, const char *between,
+                        const struct explanation_of *of)
+{
+	uint64_t other_ns = 0;
+
+	for (int part = 0; part < PART_COUNT; part++) {
+		if (skip[part])
+			continue;
+		if (parts_ns[part] == 0 || parts_ns[part] < least_ns) {
+			other_ns += parts_ns[part];
+			continue;
+		}
+		fprintf(out, "%s%s ", before, words_of((enum part)part, of));
+		print_time(out, parts_ns[part]);
+		before = between;
+	}
+	if (other_ns > 0 && other_ns >= least_ns / 2) {
+		fprintf(out, "%sother ", before);
+		print_time(out, other_ns);
+	}
+}
+
 void verdict_print_sum(const struct verdict *verdict, const struct explanation_of *of, FILE *out)
 {
+	const uint64_t all_ns = verdict->end_ns - verdict->begin_ns;
 	char server[VERDICT_SERVER_BYTES];
+	uint64_t parts_ns[PART_COUNT];
+	bool skip[PART_COUNT];
 	const char *before = " = ";
 	struct term term;
 
 	verdict_server(verdict, server);
 	fputs(server, out);
 	fputs("  ", out);
-	print_time(out, verdict->end_ns - verdict->begin_ns);
+	print_time(out, all_ns);
+	if (verdict->refused)
+		fputs(", refused", out);
 	for (int kind = 0; kind < PHASE_COUNT; kind++) {
 		gather(verdict, (enum phase)kind, of, &term);
 		if (!term.first)
@@ -131,11 +157,10 @@ void verdict_print_sum(const struct verdict *verdict, const struct explanation_o
 		before = " + ";
 	}
 	for (int part = 0; part < PART_COUNT; part++) {
-		if (!is_term(verdict, (enum part)part, of))
-			continue;
-		fprintf(out, " + %s ", words_of((enum part)part, of));
-		print_time(out, verdict_part_ns(verdict, (enum part)part));
+		parts_ns[part] = verdict_part_ns(verdict, (enum part)part);
+		skip[part] = is_of_trips((enum part)part, of);
 	}
+	print_parts(out, parts_ns, all_ns / SMALL_SHARE, skip, " + ", " + ", of);
 }
 
 /* ---- phases ---- */
@@ -145,7 +170,7 @@ static void print_bar(FILE *out, const struct verdict *verdict, const struct ver
 	const double all_ns = (double)(verdict->end_ns - verdict->begin_ns);
 	const double from = all_ns > 0 ? (double)(phase->begin_ns - verdict->begin_ns) / all_ns : 0;
 	const double to = all_ns > 0 ? (double)(phase->end_ns - verdict->begin_ns) / all_ns : 0;
-	int begin = (int)(from * BAR), end = (int)(to * BAR + 0.5);
+	int begin = (int)(from * BAR + 0.5), end = (int)(to * BAR + 0.5);
 	char bar[BAR];
 
 	begin = begin < BAR ? begin : BAR - 1;
@@ -159,13 +184,12 @@ static void print_bar(FILE *out, const struct verdict *verdict, const struct ver
 static void print_phase(FILE *out, const struct verdict *verdict, const struct verdict_phase *phase,
                         const struct explanation_of *of)
 {
+	const uint64_t all_ns = phase->end_ns - phase->begin_ns;
 	char name[NAME + SPEECH_LINE_BYTES], time[HUMAN_UNIT_SIZE];
-	const char *before = ": ";
 
 	snprintf(name, sizeof(name), "%s%s%s", phase_words(phase->kind),
 	         phase->detail[0] ? " " : "", phase->detail);
-	human_unit_format(time, sizeof(time), HUMAN_NS, (double)(phase->end_ns - phase->begin_ns),
-	                  DIGITS);
+	human_unit_format(time, sizeof(time), HUMAN_NS, (double)all_ns, DIGITS);
 	fprintf(out, "  %-*.*s %8s  ", NAME, NAME, name, time);
 	print_bar(out, verdict, phase);
 	fputs("  ", out);
@@ -174,16 +198,8 @@ static void print_phase(FILE *out, const struct verdict *verdict, const struct v
 		fprintf(out, ", %" PRIu32 " of them between portions", phase->windows);
 	if (phase->turns > 1)
 		fprintf(out, ", the client spoke %" PRIu32 " times", phase->turns);
-	for (int part = 0; part < PART_COUNT; part++) {
-		if (phase->parts_ns[part] == 0 ||
-		    phase->parts_ns[part] < (verdict->end_ns - verdict->begin_ns) / TINY_SHARE)
-			continue;
-		fputs(before, out);
-		fputs(words_of((enum part)part, of), out);
-		fputc(' ', out);
-		print_time(out, phase->parts_ns[part]);
-		before = ", ";
-	}
+	print_parts(out, phase->parts_ns, all_ns / TINY_SHARE, (const bool[PART_COUNT]){false},
+	            ": ", ", ", of);
 	fputc('\n', out);
 }
 
@@ -199,9 +215,9 @@ static void print_loss(FILE *out, const struct verdict *verdict, const struct ve
 		fputs("after ", out);
 		print_time(out, loss->at_ns - verdict->begin_ns);
 	} else {
-		fputs("at once", out);
+		fputs("at the beginning", out);
 	}
-	fprintf(out, ": a packet of the %s (%" PRIu64 " at %s; ",
+	fprintf(out, ": a packet of the %s (number %" PRIu64 " at port %s; ",
 	        loss->way == FLOW_UP ? "client" : "server", loss->packet, port);
 	if (loss->reason == REASON_LOSS)
 		fputs("loss, as set)", out);
@@ -217,9 +233,13 @@ static void print_loss(FILE *out, const struct verdict *verdict, const struct ve
 		        loss->resent == RESENT_FAST ? "because later packets arrived"
 		                                    : "because no answer came");
 	}
-	fputs(loss->cost_ns > 0 ? ": cost " : ": cost nothing", out);
-	if (loss->cost_ns > 0)
+	if (loss->cost_ns > 0) {
+		fputs(": cost ", out);
 		print_time(out, loss->cost_ns);
+	} else {
+		fprintf(out, ": cost nothing%s",
+		        loss->acknowledgement ? "" : ", as another wait was longer");
+	}
 	fputc('\n', out);
 }
 
@@ -264,8 +284,6 @@ void verdict_print(const struct verdict *verdict, const struct explanation_of *o
 		fputs(" (its beginning was not seen)", out);
 	if (verdict->packets[FLOW_DOWN] == 0)
 		fputs(" (no answer came)", out);
-	if (verdict->refused)
-		fputs(" (refused)", out);
 	fputc('\n', out);
 	for (uint32_t i = 0; i < lines; i++)
 		print_phase(out, verdict, &verdict->phases[i], of);
