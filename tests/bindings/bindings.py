@@ -115,7 +115,7 @@ def the_example_with_aioquic_works_as_pasted():
     python = aioquic()
     need("openssl")
     folder = write(os.path.join(OWN, "example"), {"transfer.py": example("python", "aioquic")})
-    run(["sh", "-ec", example("", "openssl")], folder)
+    run(["sh", "-ec", example("", "openssl req")], folder)
     said = run([python, "transfer.py"], folder)
     assert re.fullmatch(r"1000000 bytes in \d+\.\d+ s\n", said), said
 
