@@ -13,7 +13,8 @@
 # form of DPDK's rings that uses atomics (RTE_USE_C11_MEM_MODEL), the tests' mempool has a pthread
 # lock, a worker signals its end by an atomic, and functions that only read what a worker writes are
 # marked (READS_WHILE_IT_RUNS in counter_read.h). Actions of the libraries themselves, such as
-# clearing memory that they take back, are not checked.
+# clearing memory that they take back, are not checked. The group paced-file is not among these: its
+# threads hand mbufs over by a pool of DPDK alone, which looks like a race.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/build.sh
@@ -21,7 +22,7 @@ dir=${1:-build/tsan}
 mkdir -p "$(dirname "$dir")"
 
 programs="worker bell io-thread runtime reading fate-queue frame-queue server session stall keep \
-	paced-file unpack record pool shared-heap priority privileges"
+	unpack record pool shared-heap priority privileges"
 [ -e "$dir/build.ninja" ] ||
 	configure_in "$dir" "$dir.log" --buildtype=debugoptimized -Db_sanitize=thread \
 		-Db_lundef=false -Dlinux=disabled -Dc_args=-DRTE_USE_C11_MEM_MODEL
