@@ -22,7 +22,7 @@ dir=${1:-build/tsan}
 mkdir -p "$(dirname "$dir")"
 
 programs="worker bell io-thread runtime reading fate-queue frame-queue server session stall keep \
-	unpack record pool shared-heap priority privileges"
+	unpack record pool shared-heap"
 [ -e "$dir/build.ninja" ] ||
 	configure_in "$dir" "$dir.log" --buildtype=debugoptimized -Db_sanitize=thread \
 		-Db_lundef=false -Dlinux=disabled -Dc_args=-DRTE_USE_C11_MEM_MODEL
