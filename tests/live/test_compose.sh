@@ -74,16 +74,6 @@ until_true weir_is_on ||
 	fail "$(cat "$work/podman.log"; "$podman" logs project_web-net_1 2>&1)"
 web=$("$podman" inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' \
 	project_web_1)
-loads() # least seconds, most: that curl takes at least, of three times
-{
-	for _ in 1 2 3; do
-		curl -s -o "$work/got" -w '%{time_total}\n' "http://$web/hello" ||
-			fail "curl failed"
-		[ "$(cat "$work/got")" = hello ] || fail "curl got: $(cat "$work/got")"
-	done >"$work/times"
-	took=$(sort -n "$work/times" | head -n 1)
-	within "curl in s" "$took" "$1" "$2" || fail "curl"
-}
 loads 0.16 1.6
 "$podman" exec project_web-net_1 weir ctl cloud down delay 100ms >"$work/podman.log" 2>&1 ||
 	fail "the path cannot be changed: $(cat "$work/podman.log")"

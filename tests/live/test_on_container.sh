@@ -78,16 +78,6 @@ least() # container, address: the least of three round trips in ms
 	podman exec "$1" ping -c 3 -i 0.1 "$2" | sed -n 's/.*time=\([0-9.]*\) ms/\1/p' |
 		sort -n | head -n 1
 }
-loads() # least seconds, most: that curl takes at least, of three times
-{
-	for _ in 1 2 3; do
-		curl -s -o "$work/got" -w '%{time_total}\n' "http://$web/hello" ||
-			fail "curl failed"
-		[ "$(cat "$work/got")" = hello ] || fail "curl got: $(cat "$work/got")"
-	done >"$work/times"
-	took=$(sort -n "$work/times" | head -n 1)
-	within "curl in s" "$took" "$1" "$2" || fail "curl"
-}
 
 # ---- on, change, off: a connection takes two round trips
 loads 0 0.079

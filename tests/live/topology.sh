@@ -305,3 +305,15 @@ within()
 		return 1
 	fi
 }
+
+# loads LEAST MOST: checks the seconds that curl takes for http://$web/hello, the least of three
+loads()
+{
+	for _ in 1 2 3; do
+		curl -s -o "$work/got" -w '%{time_total}\n' "http://$web/hello" ||
+			fail "curl failed"
+		[ "$(cat "$work/got")" = hello ] || fail "curl got: $(cat "$work/got")"
+	done >"$work/times"
+	took=$(sort -n "$work/times" | head -n 1)
+	within "curl in s" "$took" "$1" "$2" || fail "curl"
+}
