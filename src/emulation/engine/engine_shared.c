@@ -237,7 +237,6 @@ static void packets_leave(struct engine *engine, const struct wheel_entry *leave
 		const simtime due = leaves[i].t_ns;
 		struct cloud *cloud = engine->cloud_table->slots[held->cloud];
 		struct engine_port *port = &engine->ports[cloud->exit->port];
-
 		bool left;
 
 		wheel_stream(wheel);

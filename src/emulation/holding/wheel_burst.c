@@ -237,7 +237,6 @@ uint64_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now
 
 	while (outlet->n < end) {
 		leaves = wheel_look(wheel, now, end - outlet->n, &n);
-
 		for (i = 0; i < n; i++) {
 			const struct held *held = leaves[i].held;
 			uint32_t cell = wheel->has_cells ? store_cell(&wheel->store, held) : 0;
