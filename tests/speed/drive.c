@@ -33,6 +33,7 @@
 #include "bench/bench.h"
 #include "change/change.h"
 #include "engine/engine.h"
+#include "holding/hold.h"
 #include "packet/burst.h"
 #include "eal/offline_eal.h"
 #include "machine/pool.h"
@@ -205,6 +206,18 @@ static bool set_lengths(struct drive *drive, const char *frame)
 	return drive->lengths[0] >= BENCH_HEADERS_BYTES && bytes <= 1518;
 }
 
+/* Returns how many mbufs hold packets on the way: large frames stay in theirs. */
+static uint64_t waiting_mbufs(const struct drive *drive, uint64_t warm_up)
+{
+	const uint32_t copied =
+	        drive->copy_bytes_max ? drive->copy_bytes_max : HOLD_COPY_BYTES_DEFAULT;
+
+	for (uint32_t i = 0; i < IMIX; i++)
+		if (drive->lengths[i] > copied)
+			return warm_up / 2 * 5 / 4;
+	return 0;
+}
+
 static int usage(void)
 {
 	fprintf(stderr, "usage: drive [-1] [-c CLOUDS] SCENARIO [PACKETS] [MPPS] [WARM-UP] [FRAME] "
@@ -261,8 +274,7 @@ int main(int argc, char **argv)
 		drive.tape = &tape;
 	if (argc > 8 && drive.tape && tape_take_snapshots(&tape, &flight) < 0)
 		return 1;
-	/* Large frames stay in their mbufs for as long as they are on the way. */
-	drive.pool = pool_make_outside("drive", MBUFS + (uint32_t)(warm_up / 2) * 5 / 4);
+	drive.pool = pool_make_outside("drive", MBUFS + (uint32_t)waiting_mbufs(&drive, warm_up));
 	drive.headers = which->headers || drive.clouds;
 	drive.step_ns = (simtime)(2 * drive.burst * 1e3 / mpps);
 	return drive.pool ? run(&drive, scenario, packets, warm_up) : 1;
