@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Learned from one workload, right about others.
 
-Each path is learned from one bulk flow of CUBIC, by kernel TCP between two namespaces. Then Reno,
-BBR, two flows, page loads and a video of 2 Mbit/s cross the path and what was learned of it, in
-turns. Throughput, the 95th percentile of delay, and loss may differ by 1.5 times the spread of the
-path's own runs: their largest value less their least one. A spread counts as at least 2 % of the
-figure, 0.5 ms, or 0.05 % of loss, which is what a kernel's timers vary by.
+Each path is learned from one bulk flow of CUBIC, by kernel TCP between two namespaces, and from 50
+pings a second beside it, which tell whether a full queue counts bytes or packets. Then Reno, BBR,
+two flows, page loads and a video of 2 Mbit/s cross the path and what was learned of it, in turns.
+Throughput, the 95th percentile of delay, and loss may differ by 1.5 times the spread of the path's
+own runs: their largest value less their least one. A spread counts as at least 2 % of the figure,
+0.5 ms, or 0.05 % of loss, which is what a kernel's timers vary by. Ten runs of the path and eight
+of what was learned are so many that a path differs from itself by more in one of 60 (15 figures
+each, with a long tail; of five and three runs in two of five).
 
 This takes minutes a path, so it runs only with $WEIR_LEARN_HELD_OUT: the numbers of paths, as
 `0,3`, or `all`; from 100 on, a path is drawn at random. With `short`, it learns one path from a few
@@ -78,7 +81,7 @@ def path_of(number):
 
 LEARNED_S = float(os.environ.get("WEIR_LEARN_LEARNED_S", "60"))
 SECONDS = float(os.environ.get("WEIR_LEARN_SECONDS", "6"))
-RUNS = int(os.environ.get("WEIR_LEARN_RUNS", "5"))  # of the path; of what was learned, 2 fewer
+RUNS = int(os.environ.get("WEIR_LEARN_RUNS", "10"))  # of the path; of what was learned, 2 fewer
 KEEP = os.environ.get("WEIR_LEARN_KEEP")
 OWN = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "workloads.py")]
 WORKLOADS = {
@@ -117,6 +120,11 @@ def send(path, work, seconds):
         client.run([*OWN, "page", server.address, str(seconds)], check=True)
         serves.terminate()
         serves.wait()
+    elif work == "learned":
+        pings = server.popen(["ping", "-q", "-i", "0.02", "-w", str(round(seconds)),
+                              client.address], stdout=subprocess.DEVNULL)
+        send(path, ["-C", "cubic"], seconds)
+        pings.wait()
     elif work == "video":
         server.run([*OWN, "video", client.address, str(seconds)], check=True)
     else:
@@ -161,7 +169,7 @@ def crossed(folder, work, **how):
 
 def learn(folder, down, up):
     """Learns a path of one bulk flow. Returns the scenario."""
-    captures = cross(folder, ["-C", "cubic"], LEARNED_S, down=down, up=up)
+    captures = cross(folder, "learned", LEARNED_S, down=down, up=up)
     learned = os.path.join(folder, "path.weir")
     said = subprocess.run([WEIR, "learn", "--sent", captures[0], "--received", captures[1], "-o",
                            learned, "--clocks", "same"], capture_output=True, text=True)
@@ -214,7 +222,7 @@ def missing():
     """Says what a run needs and this machine does not have."""
     if os.geteuid() != 0:
         yield "needs root, to change offloads in namespaces"
-    for name in ("iperf3", "tcpdump", "ethtool", "ss"):
+    for name in ("iperf3", "tcpdump", "ethtool", "ss", "ping"):
         if not shutil.which(name):
             yield f"{name} is not installed"
 
