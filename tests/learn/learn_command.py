@@ -23,7 +23,7 @@ WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 learning.need(WEIR, ROOT)
 import numpy  # noqa: E402
 import traffic  # noqa: E402
-from weir.learn import command, pairs, windows  # noqa: E402
+from weir.learn import command, order, pairs, windows  # noqa: E402
 
 PACKETS = 20_000
 HANGS_S = 300  # also on a machine that is busy
@@ -237,10 +237,23 @@ def one_direction_does_not_tell_a_clock_that_was_set_from_a_route():
 
 
 def captures_of_different_lengths_share_what_both_have():
-    with measured("loss 1%", "delay 30ms") as folder:
-        traffic.keep(os.path.join(folder, "b.pcap"), 0.6)
-        found = json.loads(learn(folder, "--json").stdout)["clouds"]["down"]
-        assert found["packets"] < 0.62 * PACKETS and found["loss"]["rate"]["value"] < 0.013, found
+    for shorter in ("a.pcap", "b.pcap"):
+        with measured("loss 1%", "delay 30ms") as folder:
+            traffic.keep(os.path.join(folder, shorter), 0.6)
+            found = json.loads(learn(folder, "--json").stdout)["clouds"]["down"]
+            assert found["packets"] < 0.62 * PACKETS, found
+            assert found["loss"]["rate"]["value"] < 0.013, found
+            assert not any("not sent" in note for note in found["notes"]), found["notes"]
+
+
+def damage_shows_everywhere_but_in_the_addresses_of_the_link():
+    with measured("delay 30ms", whole=True) as folder:
+        byte = numpy.tile(numpy.arange(300), 7)
+        hit = 50 + 9 * numpy.arange(len(byte))
+        traffic.damage(os.path.join(folder, "b.pcap"), hit, byte)
+        one = pairs.read(*(os.path.join(folder, name) for name in ("a.pcap", "b.pcap"))).forward
+        assert (numpy.flatnonzero(one.damaged) == hit[byte >= 12]).all(), byte[~one.damaged[hit]]
+        assert abs(order.corruption(one).value / (len(hit) / PACKETS) - 1) < 0.002
 
 
 def fragments_are_packets_like_others():
@@ -340,6 +353,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     a_clock_that_is_set_meanwhile_changes_nothing,
     one_direction_does_not_tell_a_clock_that_was_set_from_a_route,
     captures_of_different_lengths_share_what_both_have,
+    damage_shows_everywhere_but_in_the_addresses_of_the_link,
     fragments_are_packets_like_others,
     datagrams_that_a_nic_has_cut_are_refused_with_what_to_do,
     captures_that_are_swapped_are_recognized_by_their_delay,
