@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Learned from one workload, right about others.
 
-Each path is learned from one bulk flow of CUBIC, by kernel TCP between two namespaces. Then Reno,
-BBR, two flows, page loads and a video of 2 Mbit/s cross the path and what was learned of it, in
-turns. Throughput, the 95th percentile of delay, and loss may differ by 1.5 times the spread of the
-path's own runs: their largest value less their least one. A spread counts as at least 2 % of the
-figure, 0.5 ms, or 0.05 % of loss, which is what a kernel's timers vary by.
+Each path is learned from one bulk flow of CUBIC, by kernel TCP between two namespaces, and a ping
+beside it, 20 times a second: packets of one length do not tell a limit in bytes from one in
+packets. Then Reno, BBR, two flows, page loads and a video of 2 Mbit/s cross the path and what was
+learned of it, in turns. Throughput, the 95th percentile of delay, and loss may differ by 1.5 times
+the spread of the path's own runs: their largest value less their least one. A spread counts as at
+least 2 % of the figure, 0.5 ms, or 0.05 % of loss, which is what a kernel's timers vary by.
 
 This takes minutes a path, so it runs only with $WEIR_LEARN_HELD_OUT: the numbers of paths, as
 `0,3`, or `all`; from 100 on, a path is drawn at random. With `short`, it learns one path from a few
@@ -117,6 +118,11 @@ def send(path, work, seconds):
         client.run([*OWN, "page", server.address, str(seconds)], check=True)
         serves.terminate()
         serves.wait()
+    elif work == "learn":
+        pings = server.popen(["ping", "-q", "-i", "0.05", client.address])
+        send(path, ["-C", "cubic"], seconds)
+        pings.terminate()
+        pings.wait()
     elif work == "video":
         server.run([*OWN, "video", client.address, str(seconds)], check=True)
     else:
@@ -160,8 +166,8 @@ def crossed(folder, work, **how):
 
 
 def learn(folder, down, up):
-    """Learns a path of one bulk flow. Returns the scenario."""
-    captures = cross(folder, ["-C", "cubic"], LEARNED_S, down=down, up=up)
+    """Learns a path of one bulk flow, and pings. Returns the scenario."""
+    captures = cross(folder, "learn", LEARNED_S, down=down, up=up)
     learned = os.path.join(folder, "path.weir")
     said = subprocess.run([WEIR, "learn", "--sent", captures[0], "--received", captures[1], "-o",
                            learned, "--clocks", "same"], capture_output=True, text=True)
@@ -214,7 +220,7 @@ def missing():
     """Says what a run needs and this machine does not have."""
     if os.geteuid() != 0:
         yield "needs root, to change offloads in namespaces"
-    for name in ("iperf3", "tcpdump", "ethtool", "ss"):
+    for name in ("iperf3", "tcpdump", "ethtool", "ss", "ping"):
         if not shutil.which(name):
             yield f"{name} is not installed"
 

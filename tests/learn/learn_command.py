@@ -37,7 +37,7 @@ def weir(*words, fine=(0,), **how):
 
 
 @contextlib.contextmanager
-def measured(*lines, up=(), packets=PACKETS, whole=False):
+def measured(*lines, up=(), packets=PACKETS, whole=False, at_ns=None, **mix):
     """A folder with the captures of both ends of a path, in which packets go both ways if `up` has
     statements."""
     rng = numpy.random.default_rng(5)
@@ -49,8 +49,8 @@ def measured(*lines, up=(), packets=PACKETS, whole=False):
             out.write("seed 3\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
                       + "".join(f"cloud down {line}\n" for line in lines)
                       + "".join(f"cloud up {line}\n" for line in up))
-        traffic.write(at("a.sent"), traffic.poisson(rng, packets, 1e6),
-                      300 if whole else traffic.sizes(rng, packets), whole=whole)
+        traffic.write(at("a.sent"), traffic.poisson(rng, packets, 1e6) if at_ns is None else at_ns,
+                      300 if whole else traffic.sizes(rng, packets, **mix), whole=whole)
         words = ["replay", "-q", "-c", at("true.weir"), "--in", f"a={at('a.sent')}", "--out",
                  f"b={at('b.received')}"]
         if up:
@@ -97,6 +97,33 @@ def both_directions_are_learned_at_once_and_clocks_do_not_matter():
                 assert abs(delays["down"] - 30e6) < 1e3, delays
             assert found["clouds"]["up"]["loss"]["model"] == "random"
             assert found["clouds"]["down"]["loss"]["model"] == "none"
+
+
+def the_slow_beginning_of_a_flow_tells_a_bucket_that_is_never_full_again():
+    # Delays depend on each other for 0.1 s, so that only packets that are apart tell something new.
+    gaps = numpy.concatenate([numpy.full(30, 26e6), numpy.full(PACKETS - 30, 1.2e6)])
+    with measured("rate 9370kbit queue 87pkt algorithm token-bucket burst 15kB",
+                  "delay 25ms jitter 1.5ms distribution normal half-life 50ms order keep",
+                  at_ns=traffic.BEGIN_NS + numpy.cumsum(gaps).astype(numpy.int64),
+                  mix=((1, traffic.MTU_FRAME),)) as folder:
+        found = json.loads(learn(folder, "--json", "--clocks", "same", fine=(0, 1)).stdout)
+        rate, burst, limit = (next((e for e in found["clouds"]["down"]["estimates"]
+                                    if e["name"] == name), None)
+                              for name in ("rate", "burst", "queue"))
+        assert burst and burst["low"] <= 15_000 <= burst["high"], (rate, burst, limit)
+        packet = 1 if limit["unit"] == "pkt" else traffic.MTU_FRAME
+        assert abs(limit["value"] / packet - 87) < 3, (rate, burst, limit)
+
+
+def a_few_small_packets_tell_a_limit_in_bytes_from_one_in_packets():
+    for limit, others in (("45kB", 0.01), ("29pkt", 0.01), ("45kB", 0), ("29pkt", 0)):
+        with measured(f"rate 11500kbit queue {limit}", "delay 15ms",
+                      mix=((1 - others, traffic.MTU_FRAME), (others, 98))) as folder:
+            learn(folder, "-o", "path.weir", fine=(0, 1))
+            with open(os.path.join(folder, "path.weir"), encoding="utf-8") as file:
+                text = file.read()
+            assert ("bytes or" in text) == (not others), text
+            assert not others or f"queue {limit}\n" in text, text
 
 
 def delays_of_no_family_become_a_table_beside_the_scenario():
@@ -343,6 +370,8 @@ def hostile_captures_are_paired_or_refused_in_one_line():
 sys.exit(tap.run([(claim.__name__, claim) for claim in (
     a_path_becomes_a_scenario_that_weir_reads_and_proves_itself,
     both_directions_are_learned_at_once_and_clocks_do_not_matter,
+    the_slow_beginning_of_a_flow_tells_a_bucket_that_is_never_full_again,
+    a_few_small_packets_tell_a_limit_in_bytes_from_one_in_packets,
     delays_of_no_family_become_a_table_beside_the_scenario,
     the_json_has_estimates_with_intervals_and_the_proof,
     windows_become_a_trace,
