@@ -23,7 +23,7 @@ WEIR, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 learning.need(WEIR, ROOT)
 import numpy  # noqa: E402
 import traffic  # noqa: E402
-from weir.learn import command, pairs, windows  # noqa: E402
+from weir.learn import command, order, pairs, windows  # noqa: E402
 
 PACKETS = 20_000
 HANGS_S = 300  # also on a machine that is busy
@@ -37,7 +37,7 @@ def weir(*words, fine=(0,), **how):
 
 
 @contextlib.contextmanager
-def measured(*lines, up=(), packets=PACKETS, whole=False):
+def measured(*lines, up=(), packets=PACKETS, whole=False, at_ns=None, **mix):
     """A folder with the captures of both ends of a path, in which packets go both ways if `up` has
     statements."""
     rng = numpy.random.default_rng(5)
@@ -49,8 +49,8 @@ def measured(*lines, up=(), packets=PACKETS, whole=False):
             out.write("seed 3\nport a\nport b\ncloud down from a to b\ncloud up from b to a\n"
                       + "".join(f"cloud down {line}\n" for line in lines)
                       + "".join(f"cloud up {line}\n" for line in up))
-        traffic.write(at("a.sent"), traffic.poisson(rng, packets, 1e6),
-                      300 if whole else traffic.sizes(rng, packets), whole=whole)
+        traffic.write(at("a.sent"), traffic.poisson(rng, packets, 1e6) if at_ns is None else at_ns,
+                      300 if whole else traffic.sizes(rng, packets, **mix), whole=whole)
         words = ["replay", "-q", "-c", at("true.weir"), "--in", f"a={at('a.sent')}", "--out",
                  f"b={at('b.received')}"]
         if up:
@@ -97,6 +97,33 @@ def both_directions_are_learned_at_once_and_clocks_do_not_matter():
                 assert abs(delays["down"] - 30e6) < 1e3, delays
             assert found["clouds"]["up"]["loss"]["model"] == "random"
             assert found["clouds"]["down"]["loss"]["model"] == "none"
+
+
+def the_slow_beginning_of_a_flow_tells_a_bucket_that_is_never_full_again():
+    # Delays depend on each other for 0.1 s, so that only packets that are apart tell something new.
+    gaps = numpy.concatenate([numpy.full(30, 26e6), numpy.full(PACKETS - 30, 1.2e6)])
+    with measured("rate 9370kbit queue 87pkt algorithm token-bucket burst 15kB",
+                  "delay 25ms jitter 1.5ms distribution normal half-life 50ms order keep",
+                  at_ns=traffic.BEGIN_NS + numpy.cumsum(gaps).astype(numpy.int64),
+                  mix=((1, traffic.MTU_FRAME),)) as folder:
+        found = json.loads(learn(folder, "--json", "--clocks", "same", fine=(0, 1)).stdout)
+        rate, burst, limit = (next((e for e in found["clouds"]["down"]["estimates"]
+                                    if e["name"] == name), None)
+                              for name in ("rate", "burst", "queue"))
+        assert burst and burst["low"] <= 15_000 <= burst["high"], (rate, burst, limit)
+        packet = 1 if limit["unit"] == "pkt" else traffic.MTU_FRAME
+        assert abs(limit["value"] / packet - 87) < 3, (rate, burst, limit)
+
+
+def a_few_small_packets_tell_a_limit_in_bytes_from_one_in_packets():
+    for limit, others in (("45kB", 0.01), ("29pkt", 0.01), ("45kB", 0), ("29pkt", 0)):
+        with measured(f"rate 11500kbit queue {limit}", "delay 15ms",
+                      mix=((1 - others, traffic.MTU_FRAME), (others, 98))) as folder:
+            learn(folder, "-o", "path.weir", fine=(0, 1))
+            with open(os.path.join(folder, "path.weir"), encoding="utf-8") as file:
+                text = file.read()
+            assert ("bytes or" in text) == (not others), text
+            assert not others or f"queue {limit}\n" in text, text
 
 
 def delays_of_no_family_become_a_table_beside_the_scenario():
@@ -237,10 +264,23 @@ def one_direction_does_not_tell_a_clock_that_was_set_from_a_route():
 
 
 def captures_of_different_lengths_share_what_both_have():
-    with measured("loss 1%", "delay 30ms") as folder:
-        traffic.keep(os.path.join(folder, "b.pcap"), 0.6)
-        found = json.loads(learn(folder, "--json").stdout)["clouds"]["down"]
-        assert found["packets"] < 0.62 * PACKETS and found["loss"]["rate"]["value"] < 0.013, found
+    for shorter in ("a.pcap", "b.pcap"):
+        with measured("loss 1%", "delay 30ms") as folder:
+            traffic.keep(os.path.join(folder, shorter), 0.6)
+            found = json.loads(learn(folder, "--json").stdout)["clouds"]["down"]
+            assert found["packets"] < 0.62 * PACKETS, found
+            assert found["loss"]["rate"]["value"] < 0.013, found
+            assert not any("not sent" in note for note in found["notes"]), found["notes"]
+
+
+def damage_shows_everywhere_but_in_the_addresses_of_the_link():
+    with measured("delay 30ms", whole=True) as folder:
+        byte = numpy.tile(numpy.arange(300), 7)
+        hit = 50 + 9 * numpy.arange(len(byte))
+        traffic.damage(os.path.join(folder, "b.pcap"), hit, byte)
+        one = pairs.read(*(os.path.join(folder, name) for name in ("a.pcap", "b.pcap"))).forward
+        assert (numpy.flatnonzero(one.damaged) == hit[byte >= 12]).all(), byte[~one.damaged[hit]]
+        assert abs(order.corruption(one).value / (len(hit) / PACKETS) - 1) < 0.002
 
 
 def fragments_are_packets_like_others():
@@ -330,6 +370,8 @@ def hostile_captures_are_paired_or_refused_in_one_line():
 sys.exit(tap.run([(claim.__name__, claim) for claim in (
     a_path_becomes_a_scenario_that_weir_reads_and_proves_itself,
     both_directions_are_learned_at_once_and_clocks_do_not_matter,
+    the_slow_beginning_of_a_flow_tells_a_bucket_that_is_never_full_again,
+    a_few_small_packets_tell_a_limit_in_bytes_from_one_in_packets,
     delays_of_no_family_become_a_table_beside_the_scenario,
     the_json_has_estimates_with_intervals_and_the_proof,
     windows_become_a_trace,
@@ -340,6 +382,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     a_clock_that_is_set_meanwhile_changes_nothing,
     one_direction_does_not_tell_a_clock_that_was_set_from_a_route,
     captures_of_different_lengths_share_what_both_have,
+    damage_shows_everywhere_but_in_the_addresses_of_the_link,
     fragments_are_packets_like_others,
     datagrams_that_a_nic_has_cut_are_refused_with_what_to_do,
     captures_that_are_swapped_are_recognized_by_their_delay,

@@ -9,6 +9,7 @@ closed loop.
 usage: refusals.py WEIR ROOT    $WEIR_LEARN_REFUSALS says how many of both, $WEIR_LEARN_FIRST
                                from which on
 """
+import collections
 import os
 import sys
 
@@ -104,6 +105,23 @@ def usual(number):
     return closed_loop.Case(500 + number).lines, learned.doubts
 
 
+def full_queue(rng):
+    """A queue of 30 packets. A tenth of its sender's stamps are early or late by up to a packet."""
+    packet_ns, left = 1.2 * MS, collections.deque([0.0])
+    at = closed_loop.traffic.poisson(rng, PACKETS, packet_ns / 1.05).astype(float)
+    out = numpy.zeros(PACKETS)
+    for i, now in enumerate(at.tolist()):
+        while left and left[0] <= now:
+            left.popleft()
+        if len(left) < 30:
+            out[i] = max(left[-1] if left else 0.0, now) + packet_ns
+            left.append(out[i])
+    off = (rng.random(PACKETS) < 0.1) * rng.uniform(-1, 1, PACKETS) * packet_ns
+    stamps = numpy.sort(at + off)
+    return direction(stamps.astype(numpy.int64), numpy.full(PACKETS, 1514),
+                     out - stamps + 20 * MS, out == 0)
+
+
 def main():
     first, count = (int(os.environ.get(name, other)) for name, other in
                     (("WEIR_LEARN_FIRST", 0), ("WEIR_LEARN_REFUSALS", FEW)))
@@ -122,8 +140,14 @@ def main():
         print(f"# {len(wrong)} of {count} refused")
         assert len(wrong) <= 0.05 * count, "\n".join(wrong)
 
+    def a_stamp_that_is_off_by_a_packet_is_no_other_traffic():
+        made = full_queue(numpy.random.default_rng(3))
+        learned = path.learn_ways({"down": made}, "same")[1]["down"]
+        assert learned.queue.limit is not None and not learned.doubts, learned.doubts
+
     return tap.run([(claim.__name__, claim) for claim in (
-        what_no_model_fits_is_refused_for_its_reason, what_a_model_fits_is_not_refused)])
+        what_no_model_fits_is_refused_for_its_reason, what_a_model_fits_is_not_refused,
+        a_stamp_that_is_off_by_a_packet_is_no_other_traffic)])
 
 
 if __name__ == "__main__":

@@ -113,29 +113,29 @@ def disturb(path, skew, nat, begin_ns=BEGIN_NS):
         record["s"], record["ns"] = at // 10**9, at % 10**9
     if nat:
         frame = record["frame"]
+        if size > HEAD:  # the sums change by what the fields do, so damage stays damage
+            _mend_sums(frame)
         frame[:, 26:30] = [198, 51, 100, 7]
         frame[:, 34:36] = [0x9c, 0x41]
-        if size > HEAD:  # the sums change by what the fields do
-            _mend_sums(frame)
     with open(path, "wb") as out:
         out.write(head)
         record.tofile(out)
 
 
 def _mend_sums(frame):
+    def words(at):
+        return frame[:, at].astype(numpy.uint32) << 8 | frame[:, at + 1]
+
     def add(at, growth):
-        word = frame[:, at].astype(numpy.uint32) << 8 | frame[:, at + 1]
-        total = (~word & 0xffff) + growth
+        total = (~words(at) & 0xffff) + growth
         total = (total & 0xffff) + (total >> 16)
         total = (total & 0xffff) + (total >> 16)
         word = ~total & 0xffff
         frame[:, at], frame[:, at + 1] = word >> 8, word & 0xff
 
-    old = [0x0a00, 0x0001]
-    new = [0xc633, 0x6407]
-    address = sum(new) + sum(0xffff - word for word in old)
+    address = 0xc633 + 0x6407 + 2 * 0xffff - words(26) - words(28)
     add(24, address)
-    add(40, address + 0x9c41 + 0xffff - 5000)
+    add(40, address + 0x9c41 + 0xffff - words(34))
 
 
 def _records(path):
@@ -162,6 +162,13 @@ def shift(path, by_ns, since_ns=0):
     at = record["s"].astype(numpy.int64) * 10**9 + record["ns"]
     at += numpy.where(at >= since_ns, by_ns, 0)
     record["s"], record["ns"] = at // 10**9, at % 10**9
+    _write_records(path, head, record)
+
+
+def damage(path, which, byte):
+    """Inverts a bit of packets of a capture: of each in one byte."""
+    head, record = _records(path)
+    record["frame"][which, byte] ^= 4
     _write_records(path, head, record)
 
 

@@ -34,6 +34,7 @@ CLOUDS = 6
 SEARCH = 60  # points
 WIDER = 1.4   # than the cloud before
 LEAST_POINTS = 6
+LIKELY = 1.92  # the logarithm of a likelihood ratio that bounds an interval of 95 %
 UNIT_SURE = 2.0  # the logarithm by which a unit has to be more likely
 LENGTHS_MOST = 1 << 17  # that are told apart
 DRIFT = 1e-5  # of a clock, that may be left
@@ -144,7 +145,8 @@ def by_edge(filled: Filled, theta: Floats, half: Floats, absorbs: float
         return begin, half
     if len(theta) == 1:
         return _narrow(log, theta, Z * width)
-    return _scatter(log, theta, Z * width)
+    return _by_packets(log, *_scatter(log, theta, Z * width),
+                       float(numpy.bincount(filled.size).argmax()))
 
 
 def _narrow(log: Callable[[Floats], float], theta: Floats, wide: Floats) -> tuple[Floats, Floats]:
@@ -154,7 +156,7 @@ def _narrow(log: Callable[[Floats], float], theta: Floats, wide: Floats) -> tupl
         logs = numpy.array([log(here) for here in tries])
         best = tries[logs >= logs.max() - 0.1]
         theta = (best.min(axis=0) + best.max(axis=0)) / 2
-        likely = tries[logs >= logs.max() - 1.92]
+        likely = tries[logs >= logs.max() - LIKELY]
         half = (likely.max(axis=0) - likely.min(axis=0)) / 2 + 4 * wide / (GRID - 1)
         wide = numpy.maximum(half, LEAST_HALF)
     return theta, wide
@@ -191,6 +193,27 @@ def _scatter(log: Callable[[Floats], float], theta: Floats, wide: Floats
     # Where weights have counted less, the last cloud is as much wider.
     half = Z * numpy.sqrt(power * numpy.diag(covariance))
     return numpy.asarray(end.x), numpy.maximum(half, floor)
+
+
+def _by_packets(log: Callable[[Floats], float], theta: Floats, half: Floats, packet: float
+                ) -> tuple[Floats, Floats]:
+    """Goes on to depths of a packet more or less, as far as they are likely. If all packets have
+    one length, and the bucket is never full again, one packet more in it and one less in the queue
+    are the same drops; only the prior tells them apart."""
+    depth = math.exp(theta[1])
+    found = {0: log(theta)}
+    for way in (1, -1):
+        n = way
+        while depth + n * packet > 0:
+            found[n] = log(numpy.array([theta[0], math.log(depth + n * packet)]))
+            if found[n] < max(found.values()) - LIKELY:
+                break
+            n += way
+    best = max(found, key=found.__getitem__)
+    other = max(abs(n - best) for n, value in found.items() if value >= found[best] - LIKELY)
+    theta[1] = math.log(depth + best * packet)
+    half[1] += other * packet / math.exp(theta[1])
+    return theta, half
 
 
 def likely(here: Ints, lost: Bools) -> float:

@@ -15,7 +15,7 @@ from .estimate import Bools, Estimate, Floats, Ints, share
 from .pairs import Direction
 from .queue import Queue
 
-ETHERNET_BYTES = 14
+HIDDEN_BYTES = 12  # the addresses of the link
 LATE_SHARE_MOST = 0.3
 
 
@@ -104,12 +104,12 @@ def copies(direction: Direction, queue: Queue, random_loss: Bools) -> Copies | N
 
 
 def corruption(direction: Direction) -> Estimate | None:
-    """The share of packets with errors. Errors in the header of the link do not show behind it."""
+    """The share of packets with errors. Those in the addresses of the link do not show."""
     k = int(direction.damaged.sum())
     if k == 0:
         return None
     n = int((~direction.lost).sum())
-    seen = 1 - ETHERNET_BYTES / float(direction.size.mean())
+    seen = 1 - HIDDEN_BYTES / float(direction.size.mean())
     found = share("probability", k, n, f"{k} of {n} packets have wrong checksums")
     return dataclasses.replace(found, value=found.value / seen, low=found.low / seen,
                                high=min(1.0, found.high / seen))

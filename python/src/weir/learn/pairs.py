@@ -186,7 +186,9 @@ def _direction(rows: Any, sender: int) -> Direction | None:
     alien = rows[(kind == ONLY) & (side == receiver)]
     hidden = (alien["damaged"] & bit > 0) | (alien["flow"][:, receiver] == NO_FLOW)
     _adopt_damaged(result, numpy.concatenate([alien[hidden], strayed]), receiver)
-    result.strangers = int((~hidden).sum())
+    # One capture may have begun earlier, and ended later.
+    meanwhile = numpy.clip(alien["number"][:, receiver], rank[arrived].min(), rank[arrived].max())
+    result.strangers = int((~hidden & (alien["number"][:, receiver] == meanwhile)).sum())
     return result
 
 

@@ -120,8 +120,12 @@ def _limit(direction: Direction, filled: full.Filled, found: Queue, theta: Float
     beyond = here >= edge + step
     found.soft = float((~lost & beyond).sum()) / max(int((here >= edge).sum()), 1)
     found.tight = here + (1 if unit == "pkt" else direction.size) > limit.low
+    # Of packets that the bucket may have had in place of the queue, no drop tells.
+    usual = float(numpy.bincount(direction.size).argmax())
+    other = 0.0 if found.burst is None else (found.burst.high - found.burst.low) / 2 // usual
+    other *= 1.0 if unit == "pkt" else usual
     found.limit = Estimate(
-        "queue", limit.value, limit.low, limit.high, unit,
+        "queue", limit.value, limit.low - other, limit.high + other, unit,
         f"{int((lost & (here >= edge)).sum())} packets dropped by a full queue"
         + ("" if limit.unit_sure else "; whether it counts bytes or packets does not show, because "
            "nearly all have one length: the rounder number stands here"))

@@ -170,6 +170,11 @@ def refine(a: Arrivals, theta: Floats) -> tuple[Floats, Floats]:
     return theta, numpy.maximum(half, floor)
 
 
+def _size(values: Floats) -> float:
+    """Returns how far values are from 0."""
+    return math.sqrt(float((values ** 2).mean()))
+
+
 def _opening(a: Arrivals, rate: float) -> tuple[float, float]:
     """Returns the depth of a full bucket by which only the first packets of a queue that is never
     empty have passed, by their lead over all others, and the half width of the interval of its
@@ -178,22 +183,30 @@ def _opening(a: Arrivals, rate: float) -> tuple[float, float]:
     middle = float(numpy.median(rest))
     rest = rest - middle
     usual = max(1.4826 * float(numpy.median(numpy.abs(rest))), RESOLUTION_NS)
-    later = rest[len(rest) // 2:]  # whose bucket is empty
+    half = len(rest) // 2
+    later = rest[half:]  # whose bucket is empty
     alone = independent(later) / len(later)  # how much of a packet tells something new
+    alone_ns = float(a.at_ns[-1] - a.at_ns[half]) / independent(later)
+
+    def count(n: int) -> float:
+        """Returns how many of the first packets tell something new. Delays of neighbours depend on
+        each other by the time between them: the first packets of TCP lie far apart."""
+        return min(float(n), max(1.0, n * alone, float(a.at_ns[n - 1] - a.at_ns[0]) / alone_ns))
+
     # As long as the bucket has tokens, a delay has no queue in it.
     delay = a.out_ns[:OPENINGS[-1]] - a.at_ns[:OPENINGS[-1]] - middle
     for first in OPENINGS:
         lead = float(numpy.median(delay[:first]))
-        if lead * math.sqrt(max(1.0, first * alone)) < 7 * usual or lead < 10 * RESOLUTION_NS:
+        if lead * math.sqrt(count(first)) < 7 * usual or lead < 10 * RESOLUTION_NS:
             continue
         depth = lead * rate / 8e9
-        # The lead ends when the bucket is empty.
+        # The lead ends when the bucket is empty. Behind it all packets have the lead in their rest.
         n = min(int(numpy.searchsorted(numpy.cumsum(a.size), 4 * depth)) + 20, len(rest))
         other = a.out_ns[:n] - departures(a.at_ns[:n], a.size[:n], rate, depth)
-        gain = math.log(float(rest[:n].std()) / max(float(other.std()), RESOLUTION_NS))
-        if gain * n * max(alone, 1 / first) > OPENING_SURE:
-            half = 2 * usual / math.sqrt(max(1.0, first * alone)) / lead
-            return depth, max(half, LEAST_DEPTH)
+        gain = math.log(_size(rest[:n]) / max(_size(other - middle - lead), RESOLUTION_NS))
+        if gain * max(count(n), n / first) > OPENING_SURE:
+            wide = 2 * usual / math.sqrt(count(first)) / lead
+            return depth, max(wide, LEAST_DEPTH)
     return 0.0, math.inf
 
 
