@@ -16,10 +16,10 @@ from typing import Any, Self
 
 from .. import program
 from .._command import CommandError
-from ..client import Client
-from ..errors import WeirError
+from .._link import Link, LinkError
 from .plan import Plan
 
+PATIENCE_S = 60.0
 DELAY, RATE = "delay 10ms", "rate 100gbit queue 10MB"
 BASE = f"{DELAY}\n{RATE}"
 # Changes of what every cloud has, beside the examples of the statements.
@@ -73,17 +73,20 @@ class Changes(threading.Thread):
         return self
 
     def run(self) -> None:
-        line = "hello"
         try:
-            with Client(self._socket) as client:
-                while not self._end.is_set() and not 0 < self._most <= self.made:
-                    line = self._lines[self.made % len(self._lines)]
-                    client.command(line)
-                    self.made += 1
-                    if self.made >= len(self._lines):
-                        self._end.wait(self._pause)
-        except (WeirError, OSError) as error:
-            self._problem = f"`{line}`: {error}"
+            link = Link(self._socket, PATIENCE_S)
+            while not self._end.is_set() and not 0 < self._most <= self.made:
+                line = self._lines[self.made % len(self._lines)]
+                ok, text = link.ask(line, [self._file] if self._file in line else [])
+                if not ok:
+                    self._problem = f"`{line}`: {text}"
+                    break
+                self.made += 1
+                if self.made >= len(self._lines):
+                    self._end.wait(self._pause)
+            link.close()
+        except LinkError as error:
+            self._problem = str(error)
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         self._end.set()
