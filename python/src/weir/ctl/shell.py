@@ -105,7 +105,7 @@ def _keys() -> Iterator[None]:
     until one waits for an answer."""
     before = termios.tcgetattr(0)
     keys = termios.tcgetattr(0)
-    if "readline" in globals():
+    if "readline" in globals() and sys.stdout.isatty():  # else input() reads without it
         keys[6][termios.VINTR] = b"\0"  # no character
     termios.tcsetattr(0, termios.TCSADRAIN, keys)
     try:
