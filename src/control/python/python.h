@@ -56,9 +56,9 @@ struct python_ask {
  * ends. If there is no memory for an answer, it is {"error": TEXT}. Returns the exit status. */
 int python_answer(const struct python_ask *asks, FILE *in, FILE *out);
 
-/* Starts Python as python_become_with does, but in a process of its own, which does not end by SIGINT
- * and SIGTERM, and answers what it asks over its standard input, which is a socket. Returns its
- * exit status; 128 and the number of the signal that has ended it; or `unable`, after a message. */
+/* Starts Python as python_become_with does, but in a process of its own, which ignores SIGINT and
+ * SIGTERM, and answers what it asks over its standard input, which is a socket. Returns its exit
+ * status; 128 and the number of the signal that has ended it; or `unable`, after a message. */
 int python_run(const struct python_command *command, const struct python_value *values,
                const struct python_ask *asks);
 
