@@ -2,6 +2,7 @@
 #include "python/python.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -89,7 +90,8 @@ int python_run(const struct python_command *command, const struct python_value *
 	pid_t child = -1;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 &&
-	    (in = fdopen(ends[0], "r")) != NULL && (out = fdopen(dup(ends[0]), "w")) != NULL)
+	    (in = fdopen(ends[0], "r")) != NULL &&
+	    (out = fdopen(fcntl(ends[0], F_DUPFD_CLOEXEC, 0), "w")) != NULL)
 		child = fork();
 	if (child < 0)
 		fprintf(stderr, "weir %s: no process for Python: %s\n", command->command,
