@@ -4,7 +4,7 @@
 # none is missing, apt is not called.
 
 packages_build="gcc libc6-dev python3 meson ninja-build pkg-config libdpdk-dev libpcap-dev "\
-"zlib1g-dev liblzma-dev libzstd-dev libjansson-dev libedit-dev"
+"zlib1g-dev liblzma-dev libzstd-dev libjansson-dev"
 packages_live="iproute2 iputils-ping ethtool"
 packages_test="libcmocka-dev jq curl wireshark-common tshark iperf3 traceroute iputils-tracepath "\
 "tcpdump procps libbpf-dev chromium tmux python3-pytest python3-pytest-xdist python3-venv mypy "\

@@ -6,14 +6,85 @@ import json
 
 import pytest
 
-from weir._command import Weir
-from weir.bench import compare, report, table
+from weir._command import Answers, CommandError, Weir
+from weir.bench import changes, compare, plan, report, table
+from weir.program import call
 
 
 @pytest.fixture(scope="module")
 def own(program):
-    with Weir(program, "bench", "--answer") as weir:
+    with Weir(program, "setup", "--answer") as weir:
         yield weir
+
+
+class Measures(Answers):
+    """Answers what a plan asks: each cost is 10 ns, or an error."""
+
+    def __init__(self, *errors):
+        self.errors, self.asked = [*errors], []
+
+    def exchange(self, question):
+        self.asked.append(json.loads(question))
+        error = self.errors.pop(0) if self.errors else None
+        return json.dumps(error or {"cost": {"mpps": 100.0, "ns_per_packet": 10.0}, "held": {},
+                                    "frame": {"frames": "64"}}).encode()
+
+
+def planned(weir, **asked):
+    return plan.Plan(weir, {"runs": 0, "seconds": 0, "frame": None, "full": False,
+                            "scenario": None, "scenarios": ["bare", "delay-10ms", "full"],
+                            **asked}, {}, {})
+
+
+NO_MEMORY = {"error": "no memory for so many", "wrong": False, "interrupted": False}
+INTERRUPTED = {"error": "interrupted", "wrong": False, "interrupted": True}
+
+
+@pytest.mark.parametrize("error", [NO_MEMORY, INTERRUPTED])
+def test_clouds_say_why_the_first_row_was_not_measured(error):
+    made = planned(Measures(error))
+    with pytest.raises(CommandError, match=error["error"]):
+        plan.clouds(made)
+    assert not made.rows and not made.remarks
+
+
+def test_an_interruption_ends_clouds_with_the_rows_so_far():
+    made = planned(Measures(None, INTERRUPTED))
+    with pytest.raises(CommandError) as found:
+        plan.clouds(made)
+    assert found.value.interrupted and len(made.rows) == 1 and not made.remarks
+    assert len(made.weir.asked) == 2
+
+
+def test_clouds_that_a_machine_cannot_carry_are_a_remark():
+    made = planned(Measures(None, None, NO_MEMORY))
+    plan.clouds(made)
+    assert len(made.rows) == 2
+    assert made.remarks == ["clouds: 4096 and more were not measured: no memory for so many"]
+
+
+@pytest.mark.parametrize("asked, rows", [
+    ({}, 3 + 7 * 2), ({"full": True}, 3 * 8), ({"frame": 128}, 3), ({"scenario": "full"}, 1)])
+def test_cost_measures_every_scenario_once_with_each_of_its_frames(asked, rows):
+    made = planned(Measures(), **asked)
+    plan.cost(made)
+    questions = {(q["scenario"], q["frame"]) for q in made.weir.asked}
+    assert len(questions) == len(made.rows) == rows, questions
+
+
+def test_loads_are_meant_by_what_is_in_their_names():
+    assert len(plan.loads_named("")) == len(plan.LOADS)
+    assert [load.name for load in plan.loads_named("held")] == ["14.88 Mpps held 500 ms"]
+    with pytest.raises(CommandError, match="`hold`"):
+        plan.loads_named("hold")
+
+
+def test_reconf_and_soak_change_every_statement(program):
+    """What the lines do is tried by `weir bench reconf` (tests/bench)."""
+    statements = json.loads(call(["help", "--json"], program=program).stdout)["statements"]
+    lines = changes.lines_of(statements, "FILE")
+    for row in statements:
+        assert f"cloud down {row['name']} {row['example']}".rstrip() in lines, row
 
 
 MACHINE = {"layout": "pipeline", "runs": 5, "seconds": 0.3, "core": 3, "hugepages": False,

@@ -20,8 +20,7 @@ import os, pty, re, select, sys, time
 def person(steps, home):
     pid, fd = pty.fork()
     if pid == 0:
-        # libedit does not give back the names of functions added to it
-        os.environ.update(HOME=home, TERM="xterm", ASAN_OPTIONS="detect_leaks=0")
+        os.environ.update(HOME=home, TERM="xterm")
         os.environ.pop("XDG_STATE_HOME", None)
         os.execv(sys.argv[1], [sys.argv[1], "ctl", "-s", sys.argv[2]])
     for keys, expected in steps:

@@ -12,14 +12,12 @@
 
 #include "bench/bench.h"
 #include "header/oq_header.h"
-#include "line/delay.h"
 #include "match/selection.h"
 #include "measure/bench_source.h"
 #include "packet/headers.h"
 #include "random/draw.h"
 #include "runner/group.h"
 #include "said.h"
-#include "statements.h"
 
 #define WORDS_MAX 12
 
@@ -53,38 +51,6 @@ static void without_a_part_all_are_measured(void **state)
 	assert_false(arguments.parts[BENCH_COMPARE]);
 }
 
-static bool is_changed(const struct bench_changes *changes, const struct statement *statement)
-{
-	char line[BENCH_CHANGES_BYTES];
-
-	if (!statement->example || strstr(statement->example, "FILE"))
-		return statement->example;
-	snprintf(line, sizeof(line), "cloud down %s%s%s", statement->name,
-	         statement->example[0] ? " " : "", statement->example);
-	for (uint32_t i = 0; i < changes->n_lines; i++) {
-		if (strcmp(changes->lines[i], line) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* What the lines do is tried by `weir bench reconf` (tests/bench). */
-static void reconf_and_soak_change_every_statement(void **state)
-{
-	struct bench_changes *changes = calloc(1, sizeof(*changes));
-
-	(void)state;
-	assert_non_null(changes);
-	bench_changes_prepare(changes);
-	for (const struct statement *const *row = statements; *row; row++) {
-		if (!is_changed(changes, *row))
-			fail_msg("`%s %s` has no example, or bench_changes.c does not use it",
-			         (*row)->name, (*row)->variant ? (*row)->variant : "");
-	}
-	assert_true(changes->n_lines < BENCH_CHANGES_MAX);
-	free(changes);
-}
-
 static void options_are_taken_before_and_after_the_part(void **state)
 {
 	struct bench_arguments arguments;
@@ -99,7 +65,7 @@ static void options_are_taken_before_and_after_the_part(void **state)
 	assert_true(arguments.frame_given);
 	assert_int_equal(arguments.frame_bytes, 0);
 	assert_int_equal(arguments.runs, 3);
-	assert_true(bench_seconds(&arguments, 1) == 0.5);
+	assert_int_equal(arguments.seconds_us, FACTOR_ONE / 2);
 	assert_int_equal(arguments.priority, 50);
 	assert_true(arguments.json);
 }
@@ -115,25 +81,6 @@ static void a_scenario_of_its_own_is_found_by_its_name(void **state)
 	assert_true(arguments.scenario->headers);
 	assert_int_equal(parse("cost", &arguments, said), OPTIONS_RUN);
 	assert_null(arguments.scenario);
-}
-
-static void loads_are_meant_by_what_is_in_their_names(void **state)
-{
-	struct bench_arguments arguments;
-	char said[400];
-	uint32_t meant = 0;
-
-	(void)state;
-	assert_int_equal(parse("precision --load held", &arguments, said), OPTIONS_RUN);
-	for (const struct bench_load *load = bench_loads; load->name; load++) {
-		assert_true(bench_load_is(load, NULL));
-		meant += bench_load_is(load, arguments.load);
-	}
-	assert_int_equal(meant, 1);
-	assert_int_equal(parse("precision --load hold", &arguments, said), OPTIONS_WRONG);
-	assert_non_null(strstr(said, "`hold`"));
-	assert_int_equal(parse("cost --load held", &arguments, said), OPTIONS_WRONG);
-	assert_non_null(strstr(said, "--load applies only to precision"));
 }
 
 static void compare_takes_one_file_or_two(void **state)
@@ -180,6 +127,7 @@ static void what_is_wrong_is_said_with_what_would_be_right(void **state)
 	        {"--scenario x", "like `delay-10ms`"},
 	        {"--scenario full -c x.weir", "or your own"},
 	        {"cost compare old.json", "no other part"},
+	        {"cost --load held", "--load applies only to precision"},
 	        {"cost --hours 1", "--hours applies only to soak"},
 	        {"soak --hours 0", "--hours"},
 	        {"reconf --continue x.json", "--continue applies only to soak"},
@@ -248,8 +196,9 @@ static void every_scenario_is_one_that_weir_takes(void **state)
 		assert_int_equal(scenario->clouds[0]->n_confs, scenario->clouds[1]->n_confs);
 		scenario_free(scenario);
 	}
-	assert_string_equal(BENCH_SCENARIO_BARE->name, "bare");
-	assert_string_equal(BENCH_SCENARIO_DELAY->name, "delay-10ms");
+	/* That of the ports alone, and a plain delay. */
+	assert_string_equal(bench_scenarios[0].name, "bare");
+	assert_string_equal(bench_scenarios[1].name, "delay-10ms");
 }
 
 /* Otherwise the rows with headers would measure stages that ignore the packets. */
@@ -265,20 +214,6 @@ static void the_headers_ask_the_router_and_are_right(void **state)
 	assert_int_equal(bench_headers[headers.transport + OQ_REQ_TTL],
 	                 oq_ttl(&headers, bench_headers));
 	assert_true(bench_stamp_at(true) >= BENCH_HEADERS_BYTES);
-}
-
-static void a_delay_is_the_one_asked_for(void **state)
-{
-	struct scenario *scenario;
-	struct problem problem;
-	const struct delay_conf *delay;
-
-	(void)state;
-	assert_int_equal(bench_scenario_delay(1234567, false, &scenario, &problem), 0);
-	assert_int_equal(scenario->n_clouds, 1);
-	delay = (const struct delay_conf *)cloud_conf_get(scenario->clouds[0], "delay");
-	assert_int_equal(delay->delay_ns, 1234567);
-	scenario_free(scenario);
 }
 
 static void clouds_are_one_template_with_as_many(void **state)
@@ -304,15 +239,12 @@ GROUP(bench_options)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(without_a_part_all_are_measured),
-	        cmocka_unit_test(reconf_and_soak_change_every_statement),
 	        cmocka_unit_test(options_are_taken_before_and_after_the_part),
 	        cmocka_unit_test(a_scenario_of_its_own_is_found_by_its_name),
-	        cmocka_unit_test(loads_are_meant_by_what_is_in_their_names),
 	        cmocka_unit_test(compare_takes_one_file_or_two),
 	        cmocka_unit_test(what_is_wrong_is_said_with_what_would_be_right),
 	        cmocka_unit_test(every_scenario_is_one_that_weir_takes),
 	        cmocka_unit_test(the_headers_ask_the_router_and_are_right),
-	        cmocka_unit_test(a_delay_is_the_one_asked_for),
 	        cmocka_unit_test(clouds_are_one_template_with_as_many),
 	};
 

@@ -4,6 +4,7 @@ process that answers them, and a file that is written whole."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -16,15 +17,16 @@ from typing import IO, Any, Self
 class CommandError(Exception):
     """What ends a command, in one line. `wrong`: what was asked for is, and nothing was done."""
 
-    def __init__(self, text: str, wrong: bool = True) -> None:
+    def __init__(self, text: str, wrong: bool = True, interrupted: bool = False) -> None:
         super().__init__(text)
-        self.wrong = wrong
+        self.wrong, self.interrupted = wrong, interrupted
 
 
 def failure(answer: Mapping[str, Any], name: str) -> CommandError:
     """Returns the error that an answer is about a file: `NAME:LINE: TEXT`."""
     where = f"{name}:{answer['line']}: " if answer.get("line") else f"{name}: " if name else ""
-    return CommandError(where + str(answer["error"]), bool(answer.get("wrong", False)))
+    return CommandError(where + str(answer["error"]), bool(answer.get("wrong", False)),
+                        bool(answer.get("interrupted", False)))
 
 
 def encoded(question: Mapping[str, Any]) -> bytes:
@@ -74,34 +76,20 @@ class Process:
             self._popen.wait()
 
 
-class Weir:
-    """The first process, and the questions that need no other one. It is started at once, because
-    it starts while this one goes on."""
+class Answers:
+    """What answers questions, and the questions that any command may have."""
 
-    def __init__(self, program: str, *words: str) -> None:
-        self.program, self.words = program, words
-        self.first = self._now = Process(program, *words)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.first.end()
-        self._now.end()
+    def exchange(self, question: bytes) -> bytes:
+        """Returns the line that answers a line."""
+        raise NotImplementedError
 
     def ask(self, question: Mapping[str, Any], name: str = "") -> dict[str, Any]:
-        """Returns the answer. If the process has ended, another one is asked. Raises CommandError
-        if the answer is an error, about the file of this name."""
-        for _ in range(2):
-            if self._now.ended:
-                self._now = Process(self.program, *self.words)
-            self._now.send(encoded(question))
-            if line := self._now.receive():
-                answer: dict[str, Any] = json.loads(line)
-                if "error" in answer:
-                    raise failure(answer, name)
-                return answer
-        raise CommandError("the process that was asked has ended", wrong=False)
+        """Returns the answer. Raises CommandError if it is an error, about the file of this
+        name."""
+        answer: dict[str, Any] = json.loads(self.exchange(encoded(question)))
+        if "error" in answer:
+            raise failure(answer, name)
+        return answer
 
     def nearest(self, word: str, words: Sequence[str]) -> str | None:
         """Returns the word that may be meant."""
@@ -117,6 +105,49 @@ class Weir:
         """Returns a page of HTML."""
         return str(self.ask({"ask": "page", "title": title, "subtitle": subtitle,
                              "parts": parts})["text"])
+
+
+class Weir(Answers):
+    """The first process, and the questions that need no other one. It is started at once, because
+    it starts while this one goes on."""
+
+    def __init__(self, program: str, *words: str) -> None:
+        self.program, self.words = program, words
+        self.first = self._now = Process(program, *words)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.first.end()
+        self._now.end()
+
+    def exchange(self, question: bytes) -> bytes:
+        """If the process has ended, another one is asked."""
+        for _ in range(2):
+            if self._now.ended:
+                self._now = Process(self.program, *self.words)
+            self._now.send(question)
+            if line := self._now.receive():
+                return line
+        raise CommandError("the process that was asked has ended", wrong=False)
+
+
+class Parent(Answers):
+    """The process that has started this one, which ends with it. Standard input is a socket to
+    it."""
+
+    def exchange(self, question: bytes) -> bytes:
+        parts = [b""]
+        with contextlib.suppress(ConnectionError):
+            rest = memoryview(question)
+            while rest:
+                rest = rest[os.write(0, rest):]
+            while not parts[-1].endswith(b"\n") and (part := os.read(0, 1 << 16)):
+                parts.append(part)
+        if not parts[-1]:
+            raise SystemExit(1)
+        return b"".join(parts)
 
 
 class AtomicFile:

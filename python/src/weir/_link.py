@@ -153,6 +153,14 @@ class Link:
             texts.append(line.decode(errors="surrogateescape") + "\n")
         return True, "".join(texts)
 
+    def object_line(self) -> tuple[bool, str]:
+        """Waits for an answer in JSON mode. Returns false if it is an error, and its line; or the
+        error that weir has told in text, because it hangs up."""
+        got = self._line().decode(errors="surrogateescape")
+        if got.startswith("err "):
+            return False, got[4:]
+        return json.loads(got).get("ok") is not False, got + "\n"
+
     def ask(self, line: str, files: Sequence[str] = ()) -> tuple[bool, str]:
         """Sends a line in text mode, and returns its answer. If a file was not taken, the error is
         that."""

@@ -6,6 +6,7 @@
 #include "bench/bench.h"
 #include "command.h"
 #include "measure/bench_tester.h"
+#include "random/draw.h"
 #include "record/recording_run.h"
 #include "text/language_error.h"
 
@@ -41,22 +42,6 @@ static int take_frame(const struct field *option, char *text, void *to,
 	return 0;
 }
 
-static int take_load(const struct field *option, char *text, void *to, struct language_error *error)
-{
-	struct bench_arguments *arguments = to;
-
-	(void)option;
-	arguments->load = text;
-	for (const struct bench_load *load = bench_loads; load->name; load++) {
-		if (bench_load_is(load, text))
-			return 0;
-	}
-	return language_error_set(error, ERROR_BAD_VALUE,
-	                          "no load has `%s` in its name; weir bench precision lists them "
-	                          "all, like `%s`",
-	                          text, bench_loads[0].name);
-}
-
 static int take_scenario(const struct field *option, char *text, void *to,
                          struct language_error *error)
 {
@@ -76,8 +61,8 @@ static int take_scenario(const struct field *option, char *text, void *to,
 		                          nearest.best);
 	return language_error_set(error, ERROR_UNKNOWN_WORD,
 	                          "there is no scenario `%s`; name one that weir bench cost "
-	                          "measures, like `%s` or `full`",
-	                          text, BENCH_SCENARIO_DELAY->name);
+	                          "measures, like `delay-10ms` or `full`",
+	                          text);
 }
 
 static int take_device(const struct field *option, char *text, void *to,
@@ -106,7 +91,7 @@ static const struct option_row rows[] = {
          .take = take_scenario, .parts = PART(COST)},
         {OPTION("--load", FIELD_TEXT, ARGUMENTS, load,
                 .help = "precision: only loads whose names contain TEXT"),
-         .take = take_load, .parts = PART(PRECISION)},
+         .parts = PART(PRECISION)},
         {OPTION("--frame", FIELD_TEXT, ARGUMENTS, frame_bytes, .form = "N",
                 .help = "frames of N bytes, 64 to 9600, or imix"),
          .take = take_frame, .parts = PART(COST) | PART(RFC2544) | PART(LATENCY)},
@@ -346,7 +331,24 @@ int bench_arguments_parse(int argc, char **argv, struct bench_arguments *argumen
 	return status == OPTIONS_RUN ? check(arguments, &words) : status;
 }
 
-double bench_seconds(const struct bench_arguments *arguments, double otherwise)
+json_t *bench_answer_asked(const json_t *question)
 {
-	return arguments->seconds_us ? (double)arguments->seconds_us / FACTOR_ONE : otherwise;
+	const struct bench_arguments *a = &bench.arguments;
+	json_t *parts = json_array(), *scenarios = json_array();
+
+	(void)question;
+	for (int part = 0; part < BENCH_PARTS; part++) {
+		if (a->parts[part])
+			json_array_append_new(parts, json_string(part_names[part]));
+	}
+	for (const struct bench_scenario *own = bench_scenarios; own->name; own++)
+		json_array_append_new(scenarios, json_string(own->name));
+	return json_pack("{s:o,s:o,s:b,s:b,s:b,s:s?,s:o?,s:f,s:i,s:f,s:f,s:f}", "parts", parts,
+	                 "scenarios", scenarios, "json", a->json, "full", a->full, "rfc_times",
+	                 a->rfc_times, "scenario", a->scenario ? a->scenario->name : NULL, "frame",
+	                 a->frame_given ? json_integer(a->frame_bytes) : NULL, "seconds",
+	                 (double)a->seconds_us / FACTOR_ONE, "runs", (int)a->runs, "hours",
+	                 (double)a->hours_um / FACTOR_ONE, "bound",
+	                 (double)a->bound_q63 / (double)PROBABILITY_ONE, "loss_bound",
+	                 (double)a->loss_q63 / (double)PROBABILITY_ONE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of a document: figures as JSON, and how they are read again. */
+/* Figures as JSON, and how JSON is read. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,17 +82,6 @@ static void put_frame(json_t *row, uint32_t frame_bytes)
 	                    frame_bytes ? json_sprintf("%u", frame_bytes) : json_string("IMIX"));
 }
 
-json_t *bench_row_cost(const char *scenario, const char *ports, uint32_t frame_bytes,
-                       const struct bench_cost *cost)
-{
-	json_t *row =
-	        json_pack("{s:s,s:s,s:s}", "part", "cost", "scenario", scenario, "ports", ports);
-
-	put_frame(row, frame_bytes);
-	put_cost(row, cost);
-	return row;
-}
-
 static void put_held(json_t *row, double packets, double bytes)
 {
 	put_whole(row, "in_flight_packets", (uint64_t)packets);
@@ -100,27 +89,14 @@ static void put_held(json_t *row, double packets, double bytes)
 	put_whole(row, "memory_bytes", (uint64_t)bytes);
 }
 
-json_t *bench_row_depth(double depth, const struct bench_cost *cost, double first_ns,
-                        uint64_t delay_ns)
+json_t *bench_json_cost(uint32_t frame_bytes, const struct bench_cost *cost)
 {
-	json_t *row = json_pack("{s:s}", "part", "depth");
+	json_t *frame = json_object(), *held = json_object(), *figures = json_object();
 
-	put_whole(row, "depth", (uint64_t)depth);
-	put_held(row, cost->held_packets, cost->memory_bytes);
-	put_whole(row, "delay_ns", delay_ns);
-	put_cost(row, cost);
-	put(row, "relative", first_ns > 0 ? cost->ns_per_packet / first_ns : 1);
-	return row;
-}
-
-json_t *bench_row_clouds(uint32_t clouds, const struct bench_cost *cost, double first_ns)
-{
-	json_t *row = json_pack("{s:s}", "part", "clouds");
-
-	put_whole(row, "clouds", clouds);
-	put_cost(row, cost);
-	put(row, "relative", first_ns > 0 ? cost->ns_per_packet / first_ns : 1);
-	return row;
+	put_frame(frame, frame_bytes);
+	put_held(held, cost->held_packets, cost->memory_bytes);
+	put_cost(figures, cost);
+	return json_pack("{s:o,s:o,s:o}", "frame", frame, "held", held, "cost", figures);
 }
 
 static json_t *distribution(const struct histogram *h)
@@ -343,57 +319,14 @@ json_t *bench_json_machine(const struct bench_machine *machine, double tsc_hz, b
 	return object;
 }
 
-json_t *bench_document_load(const char *path, struct problem *problem)
+double bench_number(const json_t *object, const char *key)
 {
-	json_error_t error;
-	json_t *document = json_load_file(path, 0, &error);
-
-	if (json_is_array(json_object_get(document, "rows")))
-		return document;
-	if (document)
-		problem_set(problem, -1,
-		            "%s: has no \"rows\"; expected a file written by weir bench -j", path);
-	else if (error.line < 0)
-		problem_set(problem, -1, "%s", error.text);
-	else
-		problem_set(problem, -1, "%s:%d:%d: %s; expected a file written by weir bench -j",
-		            path, error.line, error.column, error.text);
-	json_decref(document);
-	return NULL;
+	return json_number_value(json_object_get(object, key));
 }
 
-const json_t *bench_next(const json_t *rows, const char *part, size_t *at)
+const char *bench_text(const json_t *object, const char *key)
 {
-	while (*at < json_array_size(rows)) {
-		const json_t *row = json_array_get(rows, (*at)++);
-
-		if (bench_is(row, part))
-			return row;
-	}
-	return NULL;
-}
-
-double bench_number(const json_t *row, const char *key)
-{
-	const json_t *number = json_object_get(row, key);
-	const char *point = strchr(key, '.');
-	char object[64];
-
-	if (!number && point) {
-		snprintf(object, sizeof(object), "%.*s", (int)(point - key), key);
-		number = json_object_get(json_object_get(row, object), point + 1);
-	}
-	return json_number_value(number);
-}
-
-const char *bench_text(const json_t *row, const char *key)
-{
-	const char *text = json_string_value(json_object_get(row, key));
+	const char *text = json_string_value(json_object_get(object, key));
 
 	return text ? text : "";
-}
-
-bool bench_is(const json_t *row, const char *part)
-{
-	return strcmp(bench_text(row, "part"), part) == 0;
 }

@@ -17,11 +17,6 @@
 	"rewrite match ip.protocol = 253 transport+0:1 = 3 set transport+4:4 0x01000000 "          \
 	"transport+8:8 100000"
 
-const char bench_router[] = ROUTER "\ndelay 10ms";
-const char bench_router_feedback[] = ROUTER "\n" FEEDBACK "\ndelay 10ms";
-const char bench_router_feedback_alone[] = ROUTER "\n" FEEDBACK;
-const char bench_rewrite[] = REWRITE "\ndelay 10ms";
-
 const struct bench_scenario bench_scenarios[] = {
         {"bare", NULL, false},
         {"delay-10ms", "delay 10ms", false},
@@ -123,15 +118,6 @@ int bench_scenario_make(const char *statements, bool both, struct scenario **sce
 	return load(out, &text, &bytes, scenario, problem);
 }
 
-int bench_scenario_delay(uint64_t delay_ns, bool both, struct scenario **scenario,
-                         struct problem *problem)
-{
-	char statement[64];
-
-	snprintf(statement, sizeof(statement), "delay %" PRIu64 "ns", delay_ns);
-	return bench_scenario_make(statement, both, scenario, problem);
-}
-
 int bench_scenario_clouds(uint32_t clouds, const char *statements, struct scenario **scenario,
                           struct problem *problem)
 {
@@ -147,29 +133,4 @@ int bench_scenario_clouds(uint32_t clouds, const char *statements, struct scenar
 		print_statements(out, "clouds", "down", statements);
 	}
 	return load(out, &text, &bytes, scenario, problem);
-}
-
-#define GIGABIT_PPS 81274.4 /* 1518 bytes with their FCS and gap and preamble, 1538, on 1 Gbit/s */
-
-const struct bench_load bench_loads[] = {
-        {"100 Mbit/s of 1518 B", 100e6 / (1518 * 8), 1518, 100 * SIMTIME_MS, NULL},
-        {"10 % of 14.88 Mpps", BENCH_LINE_PPS / 10, 64, 10 * SIMTIME_MS, NULL},
-        {"50 % of 14.88 Mpps", BENCH_LINE_PPS / 2, 64, 10 * SIMTIME_MS, NULL},
-        {"90 % of 14.88 Mpps", BENCH_LINE_PPS * 9 / 10, 64, 10 * SIMTIME_MS, NULL},
-        {"100 % of 14.88 Mpps", BENCH_LINE_PPS, 64, 10 * SIMTIME_MS, NULL},
-        {"14.88 Mpps held 500 ms", BENCH_LINE_PPS, 64, 500 * SIMTIME_MS, NULL},
-        {"1 Gbit/s of 1518 B", GIGABIT_PPS, 1518, 10 * SIMTIME_MS, NULL},
-        {"1 Gbit/s of 1518 B, 4 + 8 bytes rewritten", GIGABIT_PPS, 1518, 10 * SIMTIME_MS,
-         bench_rewrite},
-        {"14.88 Mpps, router", BENCH_LINE_PPS, 64, 10 * SIMTIME_MS, bench_router},
-        {"14.88 Mpps, router, RED, ECN, feedback", BENCH_LINE_PPS, 64, 10 * SIMTIME_MS,
-         bench_router_feedback},
-        {"14.88 Mpps, the same without a delay", BENCH_LINE_PPS, 64, 0,
-         bench_router_feedback_alone},
-        {NULL, 0, 0, 0, NULL},
-};
-
-bool bench_load_is(const struct bench_load *load, const char *part)
-{
-	return !part || strstr(load->name, part) != NULL;
 }

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "ctl/ctl_link.h"
-#include "ctl/shell.h"
+#include "language/complete.h"
 #include "language/scenario_file.h"
 #include "text/alloc_failure.h"
 #include "text/word.h"
@@ -167,12 +167,34 @@ static struct scenario *scenario_running(const char *socket)
 	return scenario;
 }
 
+/* Offers the last word of the commands of a conversation that begin as the line does. */
+static void offer_conversation(const struct typed *typed, const char *line)
+{
+	static const char *const phrases[] = {
+	        "abort", "begin",  "begin lease", "begin whole", "commit", "events", "events from",
+	        "exit",  "hello",  "json off",    "json on",     "keep",   "load",   "quit",
+	        "renew", "revert", "sample",      "save",        NULL};
+	const size_t before = strlen(line) - strlen(typed->last);
+	char word[16], latest[16] = "";
+
+	for (const char *const *phrase = phrases; *phrase; phrase++) {
+		if (strncmp(*phrase, line, strlen(line)) != 0)
+			continue;
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(*phrase + before, " "),
+		         *phrase + before);
+		if (strcmp(word, latest) != 0)
+			offer(typed, word);
+		strcpy(latest, word);
+	}
+}
+
 /* Offers words of the scenario language that may follow `head` and the words typed. */
 static void offer_language(const struct typed *typed, const char *head,
                            const struct scenario *scenario)
 {
-	char *line = NULL, **candidates = NULL;
-	size_t bytes, start;
+	struct completion completion;
+	char *line = NULL;
+	size_t bytes;
 	FILE *text = alloc_failure_stream(&line, &bytes);
 
 	if (!text)
@@ -183,11 +205,13 @@ static void offer_language(const struct typed *typed, const char *head,
 		fputc(' ', text);
 	}
 	fputs(typed->last, text);
-	if (alloc_failure_close(text) == 0)
-		candidates = shell_candidates(line, scenario, &start);
-	for (char **word = candidates; word && *word; word++)
-		offer(typed, *word);
-	shell_choices_free(candidates);
+	if (alloc_failure_close(text) == 0 && complete(line, scenario, &completion) == 0) {
+		for (uint32_t i = 0; i < completion.n; i++)
+			offer(typed, completion.words[i]);
+		complete_release(&completion);
+		if (!head[0])
+			offer_conversation(typed, line);
+	}
 	free(line);
 }
 

@@ -10,8 +10,8 @@
 #include "command.h"
 #include "ctl/ctl.h"
 #include "ctl/ctl_link.h"
-#include "ctl/shell.h"
 #include "options/options.h"
+#include "python/python.h"
 #include "socket/session.h"
 #include "text/alloc_failure.h"
 #include "text/word.h"
@@ -230,16 +230,21 @@ static int ctl_file(struct ctl *ctl)
 	return status;
 }
 
-static int ctl_shell(struct ctl *ctl)
+/* Becomes the shell, which is python/src/weir/ctl. */
+static int ctl_shell(const struct ctl *ctl)
 {
-	int status;
+	static const struct python_command command = {
+	        .command = "ctl",
+	        .module = "weir.ctl.shell",
+	        .needs = "",
+	        .get = "apt install python3-weir; or give the command as arguments",
+	        .unable = STATUS_USAGE,
+	};
 
-	if (ctl_connect(ctl) != 0)
-		return STATUS_USAGE;
-	if (!isatty(STDIN_FILENO))
-		return ctl_lines(ctl);
-	status = ctl_json(ctl);
-	return status == STATUS_DONE ? shell_run(&ctl->link, ctl->socket) : status;
+	return python_become_with(&command,
+	                          (const struct python_value[]){{"socket", ctl->socket},
+	                                                        {"json", ctl->json ? "yes" : NULL},
+	                                                        {NULL, NULL}});
 }
 
 int command_ctl(int argc, char **argv)
@@ -257,8 +262,10 @@ int command_ctl(int argc, char **argv)
 		status = ctl_file(&ctl);
 	else if (words.n > 0)
 		status = ctl_one(&ctl, words.n, words.word);
-	else
+	else if (isatty(STDIN_FILENO))
 		status = ctl_shell(&ctl);
+	else
+		status = ctl_connect(&ctl) == 0 ? ctl_lines(&ctl) : STATUS_USAGE;
 	ctl_link_close(&ctl.link);
 	if (fflush(stdout) != 0 && status == STATUS_DONE) {
 		fprintf(stderr, "weir ctl: standard output: %s\n", strerror(errno));

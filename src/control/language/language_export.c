@@ -82,11 +82,15 @@ static json_t *fields_array(const struct field *fields)
 
 static json_t *statement_object(const struct statement *row)
 {
-	return json_pack("{s:s, s:s?, s:s, s:s, s:s, s:i, s:i, s:b, s:b, s:s?, s:o}", "name",
+	json_t *beside = json_array();
+
+	for (uint32_t i = 0; i < STATEMENT_BESIDE && row->beside[i]; i++)
+		json_array_append_new(beside, json_string(row->beside[i]));
+	return json_pack("{s:s, s:s?, s:s, s:s, s:o, s:s, s:i, s:i, s:b, s:b, s:s?, s:o}", "name",
 	                 row->name, "variant", row->variant, "help", row->help, "example",
-	                 row->example, "role", role_names[row->role], "number_max",
-	                 (int)row->number_max, "many_max", (int)row->many_max, "scoped",
-	                 (int)row->scoped, "by_percent", (int)row->by_percent, "clears",
+	                 row->example, "beside", beside, "role", role_names[row->role],
+	                 "number_max", (int)row->number_max, "many_max", (int)row->many_max,
+	                 "scoped", (int)row->scoped, "by_percent", (int)row->by_percent, "clears",
 	                 row->clears, "fields", fields_array(row->fields));
 }
 

@@ -2,10 +2,12 @@
 #include "python/python.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,29 +29,6 @@ static void find_package(const char *program, char folder[2 * PATH_MAX])
 			return;
 	}
 	folder[0] = '\0';
-}
-
-int python_run(const struct python_command *command, const json_t *input, int n, char *const *words)
-{
-	int fd = input ? memfd_create("weir", MFD_CLOEXEC) : STDIN_FILENO, status, error;
-	pid_t child = -1;
-
-	if (fd >= 0 && (!input || (json_dumpfd(input, fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0)))
-		child = fork();
-	if (child == 0)
-		_exit(dup2(fd, STDIN_FILENO) < 0 ? command->unable
-		                                 : python_become(command, n, words));
-	error = errno;
-	if (input && fd >= 0)
-		close(fd);
-	if (child < 0) {
-		fprintf(stderr, "weir %s: no process for Python: %s\n", command->command,
-		        strerror(error));
-		return command->unable;
-	}
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int python_become(const struct python_command *command, int n, char *const *words)
@@ -101,4 +80,39 @@ int python_become_with(const struct python_command *command, const struct python
 	while (n > 0)
 		free(words[--n]);
 	return status;
+}
+
+int python_run(const struct python_command *command, const struct python_value *values,
+               const struct python_ask *asks)
+{
+	int ends[2] = {-1, -1}, status = 0;
+	FILE *in = NULL, *out = NULL;
+	pid_t child = -1;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 &&
+	    (in = fdopen(ends[0], "r")) != NULL &&
+	    (out = fdopen(fcntl(ends[0], F_DUPFD_CLOEXEC, 0), "w")) != NULL)
+		child = fork();
+	if (child < 0)
+		fprintf(stderr, "weir %s: no process for Python: %s\n", command->command,
+		        strerror(errno));
+	if (child == 0) {
+		/* What ends this process ends its measurement, and Python has the last word. */
+		signal(SIGINT, SIG_IGN);
+		signal(SIGTERM, SIG_IGN);
+		_exit(dup2(ends[1], STDIN_FILENO) < 0 ? command->unable
+		                                      : python_become_with(command, values));
+	}
+	close(ends[1]);
+	if (child > 0)
+		python_answer(asks, in, out);
+	if (out)
+		fclose(out);
+	if (in)
+		fclose(in);
+	if (child < 0)
+		return command->unable;
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -45,12 +45,6 @@ struct python_value {
  * Python need not read the command line again. */
 int python_become_with(const struct python_command *command, const struct python_value *values);
 
-/* Does the same as python_become in a process of its own, whose standard input is a text of JSON,
- * or stays as it is. Returns its exit status; 128 and the number of the signal that has ended it;
- * or `unable`, after a message. */
-int python_run(const struct python_command *command, const json_t *input, int n,
-               char *const *words);
-
 /* A question, {"ask": NAME, ...}, and the function that answers it: with an object, or NULL if
  * there is no memory. */
 struct python_ask {
@@ -61,6 +55,12 @@ struct python_ask {
 /* Answers the questions of `asks`, which ends with a NULL name, and those below, until the input
  * ends. If there is no memory for an answer, it is {"error": TEXT}. Returns the exit status. */
 int python_answer(const struct python_ask *asks, FILE *in, FILE *out);
+
+/* Starts Python as python_become_with does, but in a process of its own, which ignores SIGINT and
+ * SIGTERM, and answers what it asks over its standard input, which is a socket. Returns its exit
+ * status; 128 and the number of the signal that has ended it; or `unable`, after a message. */
+int python_run(const struct python_command *command, const struct python_value *values,
+               const struct python_ask *asks);
 
 /*
  * Questions that any command may have:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from .._command import Weir
+from .._command import Answers
 from .document import Row, inner, number, text
 
 HEAD = ["figure (higher is better)", "before", "now", "change", ""]
@@ -67,7 +67,7 @@ def verdict(before: Ratio | None, after: Ratio | None, bound: float) -> str:
     return ""
 
 
-def compare(before: Row, after: Row, bound: float, weir: Weir) -> tuple[str, int]:
+def compare(before: Row, after: Row, bound: float, weir: Answers) -> tuple[str, int]:
     """Returns a text, which also names conditions that are not the same, and how many figures are
     worse."""
     old, new = figures(before), figures(after)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .._command import AtomicFile, Weir
+from .._command import Answers, AtomicFile
 from .document import Row, burst_is_least, inner, number, rows_of, text
 from .table import tables
 
@@ -225,7 +225,7 @@ _PARTS = (
     ("clock", "Clock", _clock), ("rfc2544", "RFC 2544", _rfc2544))
 
 
-def write(path: str, document: Row, weir: Weir) -> None:
+def write(path: str, document: Row, weir: Answers) -> None:
     """Writes the page to `path`, which appears when the page is complete."""
     file = AtomicFile(path)
     machine, parts = inner(document, "machine"), []

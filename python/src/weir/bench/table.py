@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from .._command import Weir
+from .._command import Answers
 from .document import Row, burst_is_least, inner, number, rows_of, text
 
 DROPPED_MUCH = 0.05  # share from which a figure is about drops rather than forwarding
@@ -24,7 +24,7 @@ def words(heading: str, key: str) -> Column:
     return heading, lambda row: text(row, key)
 
 
-def _draw(weir: Weir, sides: str, columns: Sequence[Column], rows: Iterable[Row]) -> str:
+def _draw(weir: Answers, sides: str, columns: Sequence[Column], rows: Iterable[Row]) -> str:
     return weir.table(sides, [[heading for heading, _ in columns],
                               *([cell(row) for _, cell in columns] for row in rows)])
 
@@ -88,7 +88,7 @@ def _late(row: Row, name: str, key: str, share: str | None = None) -> list[str]:
             f"{number(row, share) * 100:.3f}" if share else ""]
 
 
-def _precision(weir: Weir, document: Row) -> str:
+def _precision(weir: Answers, document: Row) -> str:
     rows = [["load", "ns late", *(heading for heading, _ in _LATE), "taken %", ""]]
     seconds = 0.0
     for row in rows_of(document, "precision"):
@@ -104,7 +104,7 @@ def _precision(weir: Weir, document: Row) -> str:
             f"reads the TSC; {seconds:.2g} s each\n" + weir.table("llrrrrrrrrl", rows))
 
 
-def _clock(weir: Weir, document: Row) -> str:
+def _clock(weir: Answers, document: Row) -> str:
     rows = [["ns, either way", *(heading for heading, _ in _OFF), ""]]
     for row in rows_of(document, "clock"):
         for name, key, remark in (
@@ -142,7 +142,7 @@ _SPREADS = [
     fixed("corrected us", "corrected_buffer_ns", 1, 1e3)]
 
 
-def _rfc2544(weir: Weir, document: Row) -> str:
+def _rfc2544(weir: Answers, document: Row) -> str:
     rows = rows_of(document, "rfc2544")
     row = rows[0]
     said = (f"\nRFC 2544, under test: {text(row, 'under_test')}; trials of "
@@ -181,7 +181,7 @@ _SOAK = [fixed("until s", "until_s", 0), *_WINDOW, whole("changes", "changes"),
          whole("written KiB", "written_kib"), whole("unaccounted", "unaccounted_packets")]
 
 
-def _reconf(weir: Weir, document: Row) -> str:
+def _reconf(weir: Answers, document: Row) -> str:
     row = rows_of(document, "reconf")[0]
     rows = [["", *(heading for heading, _ in _WINDOW)]]
     for name, key in (("with changes", "with"), ("without", "without")):
@@ -194,7 +194,7 @@ def _reconf(weir: Weir, document: Row) -> str:
             + weir.table("lrrrrrrrrrrrrr", rows))
 
 
-def _soak(weir: Weir, document: Row) -> str:
+def _soak(weir: Answers, document: Row) -> str:
     row = rows_of(document, "soak")[0]
     return (f"\nsoak: at a loss of {number(row, 'loss_bound'):.2g}, the critical load is "
             f"{number(row, 'critical_mpps'):.2f} Mpps ({number(row, 'critical_mpps_min'):.2f} to "
@@ -205,7 +205,7 @@ def _soak(weir: Weir, document: Row) -> str:
 
 # ---- the whole ----
 
-_PARTS: dict[str, tuple[str, str, list[Column]] | Callable[[Weir, Row], str]] = {
+_PARTS: dict[str, tuple[str, str, list[Column]] | Callable[[Answers, Row], str]] = {
     "cost": ("cost: packets a second on the workers' cores, against the ports alone (ceiling)",
              "llrrrrrrrrl", _COST),
     "precision": _precision,
@@ -252,7 +252,7 @@ def _machine(document: Row) -> str:
     return said + "\n"
 
 
-def tables(document: Row, weir: Weir) -> str:
+def tables(document: Row, weir: Answers) -> str:
     """Returns the whole document as tables for people."""
     said = _machine(document)
     for part, drawn in _PARTS.items():
