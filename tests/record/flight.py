@@ -83,9 +83,9 @@ def fill(client, scene, folder="full", after_ns=0, over_bytes=-1):
 def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS,
         gap_ns=400000, write=write_capture, over_bytes=-1, waits=None, more_s=1.6):
     """Makes a run with random changes, and dumps its flight into D during these changes, with a
-    snapshot that is larger than `over_bytes`. Without changes, it calls `waits` with the scene and a client, or else
-    waits for `lasts_s`. Packets come for `more_s` more: if the machine stands still meanwhile, some
-    have to be on their way nevertheless."""
+    snapshot that is larger than `over_bytes`. Without changes, it calls `waits` with the scene and
+    a client, or else waits for `lasts_s`. Packets come for `more_s` more: if the machine stands
+    still meanwhile, some have to be on their way nevertheless."""
     rng = random.Random(seed)
     scene = Scene(folder, ports, packets=int((lasts_s + more_s) * 1e9 / gap_ns / 0.7),
                   gap_ns=gap_ns, seed=seed, write=write)
