@@ -33,6 +33,18 @@ compile_in() {
 	fi
 }
 
+# targets_of DIR OPTION...: prints what the tests need that these options of `meson test` choose.
+targets_of() {
+	meson test -C "$@" --list | python3 -c '
+import json, os, sys
+chosen = {line.strip().split(" / ")[-1] for line in sys.stdin}
+info = os.path.join(sys.argv[1], "meson-info", "intro-%s.json")
+tests, targets = (json.load(open(info % what)) for what in ("tests", "targets"))
+needed = {one for test in tests if test["name"] in chosen for one in test["depends"]}
+print(*sorted({os.path.relpath(name, os.path.realpath(sys.argv[1])) for target in targets
+               if target["id"] in needed for name in target["filename"]}))' "$1"
+}
+
 # build_in DIR LOG MESON-OPTION...: configures and builds.
 build_in() {
 	configure_in "$@" && compile_in "$1" "$2"

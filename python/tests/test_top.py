@@ -2,10 +2,14 @@
 """What `weir top` makes of samples and events, and how it lays them out. tests/control/top.py looks
 at the whole in a terminal."""
 
+import contextlib
 import doctest
+import signal
+import socket
 
 import pytest
 
+from weir import _link
 from weir.top import keys, model, text
 
 TEXT = "a\n\nb\nc\n\nd\n"  # six lines, of which two are blank
@@ -95,3 +99,25 @@ def test_a_typed_line_is_edited():
         line = keys._edited(line, key)
     assert line == "cloud a delay 6"
     assert keys._edited(line, 21) == ""
+
+
+def test_weir_is_waited_for_no_longer_because_signals_interrupt(tmp_path):
+    """Nor because the process is stopped and continued."""
+    ticks = []
+
+    def tick(*_):
+        ticks.append(None)
+        assert len(ticks) < 600, "it has been waited for a minute"
+
+    before = signal.signal(signal.SIGALRM, tick)
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+    try:
+        with socket.socket(socket.AF_UNIX) as weir:
+            weir.bind(f"{tmp_path}/socket")
+            weir.listen()
+            with contextlib.closing(_link.Link(f"{tmp_path}/socket", 0.5)) as link:
+                with pytest.raises(_link.Silent):
+                    link.receive()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

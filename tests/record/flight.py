@@ -63,10 +63,10 @@ def come_in(client, packets):
           lambda: json.loads(client.say("show ports"))["ports"][0]["rx_packets"] >= packets)
 
 
-def fill(client, scene, folder="full", after_ns=0):
-    """Dumps the flight until there is something to compare in the dump, all of it after an instant.
-    It holds nothing at the beginning, and while the engine cannot be written down; and an event may
-    be dumped at this moment."""
+def fill(client, scene, folder="full", after_ns=0, over_bytes=-1):
+    """Dumps the flight until there is something to compare in the dump, all of it after an instant,
+    and a snapshot is larger than this. It holds nothing at the beginning, and while the engine
+    cannot be written down; and an event may be dumped at this moment."""
     def holds_a_check():
         shutil.rmtree(scene.at(folder), ignore_errors=True)
         answer = dump(client, scene.at(folder))
@@ -74,17 +74,18 @@ def fill(client, scene, folder="full", after_ns=0):
             assert "nothing yet" in answer or "being dumped" in answer, answer
             return False
         dumped = Dumped(scene.at(f"{folder}/ingress.pcapng"))
-        return dumped.checks > 0 and min(dumped.begins.values()) > after_ns
+        return (dumped.checks > 0 and min(dumped.begins.values()) > after_ns
+                and dumped.snapshot_bytes > over_bytes)
 
     until("the flight holds nothing to compare", holds_a_check)
 
 
 def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=STATEMENTS,
-        gap_ns=400000, write=write_capture, packets=0, waits=None, more_s=1.6):
-    """Makes a run with random changes, and dumps its flight into D during these changes, once
-    `packets` have arrived. Without changes, it calls `waits` with the scene and a client, or else
-    waits for `lasts_s`. Packets come for `more_s` more: if the machine stands still meanwhile, some
-    have to be on their way nevertheless."""
+        gap_ns=400000, write=write_capture, over_bytes=-1, waits=None, more_s=1.6):
+    """Makes a run with random changes, and dumps its flight into D during these changes, with a
+    snapshot that is larger than `over_bytes`. Without changes, it calls `waits` with the scene and
+    a client, or else waits for `lasts_s`. Packets come for `more_s` more: if the machine stands
+    still meanwhile, some have to be on their way nevertheless."""
     rng = random.Random(seed)
     scene = Scene(folder, ports, packets=int((lasts_s + more_s) * 1e9 / gap_ns / 0.7),
                   gap_ns=gap_ns, seed=seed, write=write)
@@ -101,10 +102,7 @@ def fly(folder, text, ports, options, seed, flight="1s", lasts_s=2.2, changes=ST
         waits(scene, first)
     else:
         time.sleep(lasts_s)
-    if packets:
-        come_in(first, packets)
-        time.sleep(0.5)  # enough for two snapshots of a flight of one second
-    fill(first, scene, "D")
+    fill(first, scene, "D", over_bytes=over_bytes)
     time.sleep(0.2)
     for client in clients:
         client.close()
@@ -120,6 +118,7 @@ class Dumped:
             self.data = file.read()
         self.frames, self.begins, self.ends = collections.Counter(), {}, {}
         self.behind = 0  # the end of the last part of a snapshot
+        self.snapshot_bytes = 0  # of the largest
         self.checks = 0
         for at, kind, length in blocks(self.data):
             if kind == 6:
@@ -131,6 +130,8 @@ class Dumped:
                 if what == SNAPSHOT:
                     self.begins.setdefault(worker, t_ns)
                     self.behind = at + length
+                    bytes_ = struct.unpack_from("<Q", self.data, at + 40)[0]
+                    self.snapshot_bytes = max(self.snapshot_bytes, bytes_)
                 elif what == END:
                     self.ends[worker] = t_ns
                 self.checks += what == CHECK
@@ -322,12 +323,8 @@ def write_of_many(path, seed, packets, gap_ns):
 def a_scenario_with_thousands_of_clouds_flies_and_runs_again():
     with tempfile.TemporaryDirectory() as folder:
         scene = fly(folder, THOUSANDS, "ab", [], 11, changes=(), gap_ns=40000, write=write_of_many,
-                    packets=SOURCES)
+                    over_bytes=ROOM_AT_FIRST)
         looks, held = assert_runs_again(scene)
-        data = Dumped(scene.at("D/ingress.pcapng")).data
-        taken = max(struct.unpack_from("<Q", data, at + 40)[0] for at, kind, _ in blocks(data)
-                    if kind == ENTRY and data[at + 20] == SNAPSHOT)
-        assert taken > ROOM_AT_FIRST, f"{taken} bytes would have had room at first"
         assert looks > 0 and held > 0, f"{looks} looks at counters, {held} packets held"
 
 

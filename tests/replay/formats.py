@@ -85,7 +85,7 @@ def as_link(link, frame):
 
 
 def convert(link, path):
-    out = struct.pack("=IHHIIII", 0xa1b23c4d, 2, 4, 0, 0, 262144, link)
+    out = bytearray(struct.pack("=IHHIIII", 0xa1b23c4d, 2, 4, 0, 0, 262144, link))
     for t_ns, wire, frame in records(CAPTURE)[1]:
         packet = as_link(link, frame)
         if packet is not None:

@@ -6,6 +6,7 @@ CONTRIBUTING.md.
 usage: source.py ROOT [BUILD]
 """
 import ast
+import fnmatch
 import functools
 import hashlib
 import os
@@ -255,6 +256,24 @@ def who_runs_unattended_prints_in_one_place():
                if re.search(r"\b(stderr|STDERR_FILENO|perror|syslog|warnx?)\b *[,)(]", text(path))}
     nothing(sorted(printed - may), "prints past the log (machine/run_log.h)")
     assert may <= printed, f"no longer prints: {sorted(may - printed)}"
+
+
+AT_THE_ROOT = set("""
+    .clang-format .containerignore .dockerignore .editorconfig .gitattributes .gitignore
+    .gitlab-ci.yml CHANGELOG.md CONTRIBUTING.md Containerfile LICENSE README.md SECURITY.md
+    meson.build meson_options.txt quickstart test
+""".split())
+
+
+def no_file_lies_at_the_root_that_does_not_belong_there():
+    """What a program leaves where it is started, as libFuzzer its inputs, gets into a commit
+    unseen. Of a worktree .git is a file."""
+    left = text(".gitignore").split()
+    here = [path for path in all_files() if os.sep not in path and path != ".git"
+            and not any(fnmatch.fnmatch(path, pattern) for pattern in left)]
+    tracked = subprocess.run(["git", "ls-files", "--", ":(glob)*"], cwd=ROOT, text=True,
+                             capture_output=True, check=False).stdout.split()
+    nothing(sorted({*here, *tracked} - AT_THE_ROOT), "it has a folder, or a place in AT_THE_ROOT")
 
 
 def every_source_file_names_its_licence():
@@ -513,6 +532,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     the_engine_includes_no_clock_device_file_or_socket,
     a_breach_of_the_engines_layer_does_not_compile,
     who_runs_unattended_prints_in_one_place,
+    no_file_lies_at_the_root_that_does_not_belong_there,
     every_source_file_names_its_licence,
     no_file_names_a_path_of_somebodys_machine,
     a_name_of_a_python_file_is_given_once,

@@ -12,14 +12,14 @@ import os
 import pwd
 import socket
 import stat
-import struct
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
 from ._words import written
 
-_CONNECT_S = 5
+_CONNECT_S, _AGAIN_S = 5, 0.05
 
 
 def default_socket() -> str:
@@ -82,24 +82,21 @@ class Link:
         self._rest = b""
         self._ready: deque[bytes] = deque()  # lines that were received, and not taken
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        # As timeouts of the kernel: with one of Python, a socket whose backlog is full is not
-        # waited for.
-        self._wait(socket.SO_SNDTIMEO, _CONNECT_S)
-        try:
-            self._socket.connect(self.path)
-        except OSError as error:
-            self._socket.close()
-            raise _unreachable(self.path, error) from None
+        # Not timeouts of the kernel: these begin anew whenever the process is stopped or frozen.
         self.wait(patience_s)
-
-    def _wait(self, of: int, seconds: float) -> None:
-        whole = int(seconds)
-        self._socket.setsockopt(socket.SOL_SOCKET, of,
-                                struct.pack("ll", whole, int((seconds - whole) * 1e6)))
+        end = time.monotonic() + _CONNECT_S
+        while True:
+            try:
+                self._socket.connect(self.path)
+                return
+            except OSError as error:
+                if error.errno != errno.EAGAIN or time.monotonic() > end:
+                    self._socket.close()
+                    raise _unreachable(self.path, error) from None
+            time.sleep(_AGAIN_S)  # its backlog is full
 
     def wait(self, patience_s: float) -> None:
-        self._wait(socket.SO_RCVTIMEO, patience_s)
-        self._wait(socket.SO_SNDTIMEO, patience_s)
+        self._socket.settimeout(patience_s)
 
     def fileno(self) -> int:
         return self._socket.fileno()
@@ -130,7 +127,7 @@ class Link:
     def _receive(self) -> None:
         try:
             data = self._socket.recv(1 << 18)
-        except BlockingIOError:
+        except TimeoutError:
             raise Silent("weir does not answer") from None
         except OSError:
             data = b""
