@@ -9,6 +9,7 @@
 #include "engine/classifier.h"
 #include "engine/cloud_tell.h"
 #include "engine/timeline.h"
+#include "holding/wheel_burst.h"
 #include "link/aqm.h"
 #include "link/classes.h"
 
@@ -56,16 +57,8 @@ struct engine *engine_make(const struct engine_setup *setup)
 /* Drops the packets on the shared wheel. The clouds that they belong to are freed next. */
 static void shared_clear(struct engine *engine)
 {
-	struct wheel *wheel = engine->events.wheel;
-
-	while (wheel && wheel->records) {
-		simtime due;
-		struct held *held = wheel_front(wheel, SIMTIME_NEVER - 1, &due);
-
-		hold_drop(&engine->holder, held);
-		wheel_pass(wheel, 1);
-	}
-	wheel_free(wheel);
+	wheel_burst_drop(engine->events.wheel, &engine->holder);
+	wheel_free(engine->events.wheel);
 	timers_free(&engine->events.timers);
 }
 
