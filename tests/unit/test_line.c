@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "holding/arena.h"
+#include "holding/log.h"
 #include "random/distribution.h"
 
 #define EPOCH UINT64_C(1700000000123456789)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "holding/arena.h"
+#include "holding/log.h"
 
 #define MBIT UINT64_C(1000000)
 #define GBIT UINT64_C(1000000000)

@@ -175,12 +175,13 @@ static void a_million_records_pass_through_two_chunks(void **state)
 /* Has the effect of this number of pops. */
 static void pop_past(uint64_t pops)
 {
-	struct log_walk walk;
+	struct log_walk walk = log_walk(&packets);
+	const struct held *behind = log_walk_next(&walk);
+	uint64_t n;
 
-	log_walk_first(&walk, &packets);
-	for (uint64_t i = 0; i < pops && walk.left; i++)
-		log_walk_next(&walk);
-	log_pop_past(&packets, &arena, &walk);
+	for (n = 0; n < pops && behind; n++)
+		behind = log_walk_next(&walk);
+	log_pop_past(&packets, &arena, n, &walk, behind);
 }
 
 static void random_fills_and_drains_keep_order_and_lose_no_chunk(void **state)

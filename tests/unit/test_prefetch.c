@@ -98,7 +98,7 @@ static uint32_t walked(void)
 	const uint8_t *at = packets.read;
 	uint32_t n = 0;
 
-	for (uint64_t trains = 0; at != prefetch.at; trains++) {
+	for (uint64_t trains = 0; at != prefetch.walk.at; trains++) {
 		const struct held *train;
 
 		assert_in_range(trains, 0, packets.records);
@@ -111,7 +111,7 @@ static uint32_t walked(void)
 		n += (uint32_t)train->n - train->gone;
 		at += held_bytes_of_all(train);
 	}
-	assert_ptr_equal(chunk, prefetch.chunk);
+	assert_ptr_equal(chunk, prefetch.walk.chunk);
 	return n;
 }
 
@@ -132,10 +132,10 @@ static void it_is_always_where_it_says_it_is(void **state)
 		if (holder.arena.used_chunks < CHUNKS / 2)
 			push((uint16_t)(1 + round * 7 % BURST_MAX));
 		if (round % 101 == 0)
-			prefetch.at = NULL;
+			prefetch.walk.at = NULL;
 		if (round > 60)
 			take(round * 13 % (ROOM + 1));
-		if (prefetch.at)
+		if (prefetch.walk.at)
 			assert_int_equal(prefetch.ahead, walked());
 		else
 			assert_int_equal(prefetch.ahead, 0);
@@ -162,7 +162,7 @@ static void it_sets_out_anew_when_all_that_it_has_seen_has_left(void **state)
 	push(10);
 	take(ROOM);
 	assert_int_equal(left, 10);
-	assert_null(prefetch.at);
+	assert_null(prefetch.walk.at);
 	push(10);
 	prefetch_go(&prefetch, &packets, ROOM);
 	assert_int_equal(prefetch.ahead, 10);
@@ -175,7 +175,7 @@ static void in_an_empty_log_it_stays(void **state)
 	prefetch_go(&prefetch, &packets, ROOM);
 	assert_int_equal(prefetch.ahead, 0);
 	take(ROOM);
-	assert_null(prefetch.at);
+	assert_null(prefetch.walk.at);
 }
 
 GROUP(prefetch)

@@ -3,7 +3,7 @@
  * ../statistics/test_reorder.c. */
 #include <string.h>
 
-#include "holding/arena.h"
+#include "holding/log.h"
 #include "trial.h"
 #include "runner/group.h"
 

@@ -287,6 +287,7 @@ static void pen_add(struct pen *pen, struct log *band, const struct held *like, 
 	assert_non_null(held);
 	memcpy(held, like, sizeof(*held));
 	memcpy(held->data, data, like->stored_bytes);
+	held->n = 1;
 	pen->packets++;
 	pen->held_bytes += like->wire_bytes;
 }
@@ -360,12 +361,12 @@ static void pen_copy(const struct pen *pen, struct pen *other)
 	struct log *from, *to;
 
 	for (uint32_t i = 0; (from = pen->aqm->kind->bands->at(pen->aqm, i)); i++) {
-		struct log_walk walk;
-		const struct held *held = log_walk_first(&walk, from);
+		struct log_walk walk = log_walk(from);
+		const struct held *held;
 
 		to = other->aqm->kind->bands->at(other->aqm, i);
 		assert_non_null(to);
-		for (; held; held = log_walk_next(&walk))
+		while ((held = log_walk_next(&walk)))
 			pen_add(other, to, held, held->data);
 	}
 	assert_null(other->aqm->kind->bands->at(other->aqm, 16));

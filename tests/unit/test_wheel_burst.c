@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "holding/arena.h"
+#include "holding/log.h"
 #include "random/draw.h"
 #include "rig.h"
 #include "runner/group.h"

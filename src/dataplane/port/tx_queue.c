@@ -259,22 +259,20 @@ static bool put_behind(struct tx_queue *tx_queue, const struct outlet *outlet, u
 {
 	struct holder *holder = tx_queue->holder;
 	struct rte_mbuf *mbuf = outlet->mbufs[i];
-	const bool named = outlet_is_named(outlet, i);
-	uint32_t stored_bytes = sizeof(mbuf);
-	bool copied = false;
-	struct held *held;
-
+	const bool named = outlet_is_named(outlet, i), may_keep = hold_may_keep(holder, mbuf);
 	/* A name lies in the mbuf. */
-	if (!named || holder->kept + mbuf->nb_segs > holder->kept_max) {
-		if (!hold_takes(holder, mbuf, &copied, &stored_bytes))
-			return false;
-	}
-	held = log_append(&tx_queue->behind, &holder->arena, stored_bytes);
+	const bool copied = !(named && may_keep) && hold_copies(holder, mbuf);
+	struct held *held = NULL;
+
+	if (copied || may_keep)
+		held = log_append(&tx_queue->behind, &holder->arena,
+		                  hold_stored_bytes(mbuf, copied));
 	if (!held)
 		return false;
 	*held = (struct held){.t_ns = outlet->due_ns[i],
 	                      .wire_bytes = outlet->wire_bytes[i],
-	                      .flags = named && !copied ? HELD_NAMED : 0};
+	                      .flags = named && !copied ? HELD_NAMED : 0,
+	                      .n = 1};
 	hold_store(holder, held, copied, mbuf);
 	return true;
 }

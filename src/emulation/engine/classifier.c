@@ -173,12 +173,10 @@ static int filter_add(struct classifier *classifier, const struct classifier_par
 {
 	struct classifier_branch *to = &classifier->branches[branch];
 
-	if (!classifier->filters) {
-		problem_set(problem, -1,
-		            "`match %s` needs a filter, and filters are not available here",
-		            part->filter);
-		return -EINVAL;
-	}
+	if (!classifier->filters)
+		return problem_set(problem, -1,
+		                   "`match %s` needs a filter, and filters are not available here",
+		                   part->filter);
 	if (part->rows) {
 		to->rows = malloc(sizeof(*to->rows));
 		if (!to->rows)

@@ -348,20 +348,6 @@ void cloud_arrive(struct cloud *cloud, struct burst *burst)
 		enter(cloud, burst);
 }
 
-void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns)
-{
-	uint32_t bytes = mbuf->pkt_len;
-	struct burst burst;
-
-	burst_one(&burst, mbuf, cloud->from_port, t_ns, 0, bytes,
-	          PACKET_GENERATED | PACKET_FOREIGN);
-	cloud_arrive(cloud, &burst);
-	cloud->counters.rx_packets--;
-	cloud->counters.rx_bytes -= bytes;
-	cloud->counters.generated++;
-	cloud->counters.joined++;
-}
-
 /* ---- what stages may read of their cloud (stage.h) ---- */
 
 const char *cloud_name(const struct cloud *cloud)

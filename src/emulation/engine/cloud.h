@@ -128,14 +128,6 @@ void cloud_run_link(struct cloud *cloud, simtime now, simtime limit, struct outl
  * log. */
 void cloud_drop_held(struct cloud *cloud, const struct held *held, enum reason reason, simtime now);
 
-/*
- * Inserts a packet of weir's own, as if it had come in at the port: it passes the stages, the link
- * and the line. It has no number. Its flags PACKET_GENERATED and PACKET_FOREIGN stay on it from
- * cloud to cloud. It counts as generated, and not as received. Takes ownership of the mbuf, which
- * is of the holder's pool and filled in by the caller. For engine_insert.
- */
-void cloud_insert(struct cloud *cloud, struct rte_mbuf *mbuf, simtime t_ns);
-
 /* Returns the number of a packet that is held, or was a moment ago. The record has its low half,
  * which is sufficient: no two packets of a cloud are 2^31 apart. */
 static inline uint64_t cloud_number(const struct cloud *cloud, uint32_t flags, uint32_t low)

@@ -93,10 +93,9 @@ static bool mark(struct cloud *cloud, const struct aqm *aqm, struct burst *burst
 	return true;
 }
 
-/* Removes the front of a band. An empty band gives its memory back, since there may be many. */
-static void band_pop(struct log *band, struct arena *arena)
+/* An empty band gives its memory back, since there may be many. */
+static void band_popped(struct log *band, struct arena *arena)
 {
-	log_pop(band, arena);
 	if (band->records == 0)
 		log_clear(band, arena);
 }
@@ -105,17 +104,12 @@ static void band_pop(struct log *band, struct arena *arena)
 static void front_gone(struct cloud *cloud, struct queue *queue, struct log *log)
 {
 	struct arena *arena = &cloud->holder->arena;
-	uint32_t length = link_length(&cloud->link, log_front(log)->wire_bytes);
 
 	if (queue->counters)
 		queue->counters->dropped++;
-	if (likely(log == &queue->log)) {
-		queue_pop(queue, arena, length);
-		return;
-	}
-	queue->held_packets--;
-	queue->held_bytes -= length;
-	band_pop(log, arena);
+	queue_pop(queue, log, arena, link_length(&cloud->link, log_front(log)->wire_bytes));
+	if (unlikely(log != &queue->log))
+		band_popped(log, arena);
 }
 
 /* Makes room in a queue whose management has bands, for a packet that found none. Returns false if
@@ -317,7 +311,8 @@ static bool front_lift(struct cloud *cloud, struct queue *queue, struct log *ban
 	}
 	to->t_ns = from->t_ns;
 	hold_record(to, from);
-	band_pop(band, arena);
+	log_pop(band, arena);
+	band_popped(band, arena);
 	return true;
 }
 
@@ -357,7 +352,9 @@ bool aqm_push_out(struct cloud *cloud, struct queue *queue, uint32_t wire_bytes,
 	const struct aqm *aqm = queue->aqm;
 	struct held *held;
 
-	if (!queue_may_have_room(queue, link->shaper.rate_bps, link_length(link, wire_bytes)))
+	/* Not even if nothing waited. */
+	if (queue_compare(&queue->limit, link->shaper.rate_bps, 1, link_length(link, wire_bytes)) >
+	    0)
 		return false;
 	while (!link_has_room(link, queue, wire_bytes)) {
 		if (!link_oldest(link, queue, &cloud->holder->arena, &held))

@@ -282,9 +282,9 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 	struct link *link = &cloud->link;
 	struct aqm_arrival arrival = {
 	        .now = now, .wire_bytes = wire_bytes, .verdict = verdict, .log = &queue->log};
+	struct held *held = NULL;
+	const struct rte_mbuf *mbuf;
 	struct log *log;
-	struct held *held;
-	uint32_t stored_bytes;
 	bool copied;
 
 	if (unlikely(queue->aqm != NULL)) {
@@ -302,9 +302,10 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 		return true;
 	}
 	log = arrival.log;
-	held = NULL;
-	if (likely(hold_takes(cloud->holder, burst->mbuf[i], &copied, &stored_bytes)))
-		held = log_append(log, &cloud->holder->arena, stored_bytes);
+	mbuf = burst->mbuf[i];
+	copied = hold_copies(cloud->holder, mbuf);
+	if (likely(copied || hold_may_keep(cloud->holder, mbuf)))
+		held = log_append(log, &cloud->holder->arena, hold_stored_bytes(mbuf, copied));
 	if (unlikely(!held)) {
 		cloud_drop(cloud, burst, i, REASON_NO_BUFFER);
 		return false;
@@ -319,8 +320,12 @@ static bool enter_queue(struct cloud *cloud, struct queue *queue, struct burst *
 		aqm_entered(queue->aqm, log, wire_bytes);
 	if (unlikely(link->classes != NULL))
 		classes_arrived(link, queue);
-	if (link_arrived(link, queue, held, now))
+	queue->held_packets++;
+	queue->held_bytes += link_length(link, wire_bytes);
+	if (unlikely(!link->busy)) {
+		link_idle_until(link, now);
 		cloud_take_head(cloud, now);
+	}
 	return true;
 }
 

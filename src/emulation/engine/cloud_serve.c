@@ -20,8 +20,9 @@ struct run {
 	/* If the link is plain: the state behind the last of them. */
 	uint64_t bytes; /* of all, on the link */
 	struct log_walk walk;
+	const struct held *behind; /* the head behind them, or NULL */
 	struct shaper shaper;
-	simtime departure; /* of the head behind them, if there is one */
+	simtime departure; /* of that head */
 	uint32_t next_length;
 };
 
@@ -69,14 +70,16 @@ static inline bool may_run(const struct cloud *cloud)
 	       !cloud->compensates_latency && cloud_watch_runs(cloud->watch);
 }
 
-/* Gathers the heads that leave a plain link by `until`, at most `most`. */
-static __rte_always_inline void gather(const struct link *link, simtime until, uint32_t most,
-                                       struct run *run)
+/* Gathers the heads that leave a plain link by `until`, at most `most`. Not inline: serve_one needs
+ * the registers. */
+static __attribute__((noinline)) void gather(const struct link *link, simtime until, uint32_t most,
+                                             struct run *run)
 {
 	struct shaper now = link->shaper, next = now; /* when the head was taken, when it leaves */
 	simtime departure = link->departure;
 	struct shaper_pace pace = {0};
-	const struct held *head = log_walk_first(&run->walk, &link->queue.log);
+	struct log_walk walk = log_walk(&link->queue.log);
+	const struct held *head = log_walk_next(&walk);
 	uint32_t length = link_length(link, head->wire_bytes);
 	uint16_t n = 0;
 
@@ -90,13 +93,15 @@ static __rte_always_inline void gather(const struct link *link, simtime until, u
 		run->bytes += length;
 		n++;
 		now = next;
-		head = log_walk_next(&run->walk);
+		head = log_walk_next(&walk);
 		if (!head)
 			break;
 		length = link_length(link, head->wire_bytes);
 		departure = shaper_serve(&next, &pace, length);
 	}
 	run->n = n;
+	run->walk = walk;
+	run->behind = head;
 	run->shaper = now;
 	run->departure = departure;
 	run->next_length = length;
@@ -210,11 +215,11 @@ static __rte_always_inline void take_behind(struct cloud *cloud, const struct ru
 
 	queue->held_packets -= run->n;
 	queue->held_bytes -= run->bytes;
-	log_pop_past(&queue->log, &cloud->holder->arena, &run->walk);
+	log_pop_past(&queue->log, &cloud->holder->arena, run->n, &run->walk, run->behind);
 	link->shaper = run->shaper;
 	if (cloud->watch)
 		cloud->watch->ran(cloud->watch, &watched);
-	if (queue->log.records > 0) {
+	if (run->behind) {
 		link->departure = link->ready = run->departure;
 		queue->sending_bytes = queue->sending ? run->next_length : 0;
 		return;

@@ -50,18 +50,25 @@ void cloud_tell(const struct cloud *cloud, const struct burst *burst, uint32_t i
 	tell(cloud, &fate);
 }
 
-void cloud_tell_held(const struct cloud *cloud, const struct held *held, simtime now,
-                     struct fate fate)
+/* Reports a packet that a record describes. */
+static void tell_record(const struct cloud *cloud, const struct held *held, simtime now,
+                        struct fate fate)
 {
 	fate.packet = cloud_number(cloud, held->flags, held->number);
 	fate.port = cloud->from_port;
 	fate.wire_bytes = held->wire_bytes;
 	fate.at_ns = now;
-	fate.t_in_ns = held->t_ns;
 	fate.flags |= (uint8_t)held->flags;
+	tell(cloud, &fate);
+}
+
+void cloud_tell_held(const struct cloud *cloud, const struct held *held, simtime now,
+                     struct fate fate)
+{
+	fate.t_in_ns = held->t_ns;
 	if (fate.kind != FATE_DELIVERED)
 		fate.frame = frame_held(held);
-	tell(cloud, &fate);
+	tell_record(cloud, held, now, fate);
 }
 
 void cloud_tell_lost(const struct cloud *cloud, simtime now, uint64_t number, uint32_t wire_bytes,
@@ -153,40 +160,23 @@ void cloud_tell_stages(struct cloud *cloud, struct burst *burst)
 void cloud_tell_left(const struct cloud *cloud, struct rte_mbuf *mbuf, const struct held *head,
                      simtime now)
 {
-	struct fate fate = {.kind = FATE_LEFT,
-	                    .packet = cloud_number(cloud, head->flags, head->number),
-	                    .port = cloud->from_port,
-	                    .wire_bytes = head->wire_bytes,
-	                    .at_ns = now,
-	                    .flags = (uint8_t)head->flags,
-	                    .frame = frame_of(mbuf)};
-
 	*packet_of(mbuf) = (struct packet){.t_ns = now,
-	                                   .number = fate.packet,
-	                                   .wire_bytes = fate.wire_bytes,
-	                                   .port = (uint16_t)fate.port,
-	                                   .flags = fate.flags};
-	tell(cloud, &fate);
+	                                   .number = cloud_number(cloud, head->flags, head->number),
+	                                   .wire_bytes = head->wire_bytes,
+	                                   .port = (uint16_t)cloud->from_port,
+	                                   .flags = (uint8_t)head->flags};
+	tell_record(cloud, head, now, (struct fate){.kind = FATE_LEFT, .frame = frame_of(mbuf)});
 }
 
 /* ---- the end of a cloud ---- */
 
 static void log_removed(const struct cloud *cloud, const struct log *log)
 {
-	struct log_walk walk;
+	struct log_walk walk = log_walk(log);
+	const struct held *held;
 
-	for (const struct held *held = log_walk_first(&walk, log); held;
-	     held = log_walk_next(&walk))
+	while ((held = log_walk_next(&walk)))
 		cloud_tell_held(cloud, held, held->t_ns, fate_dropped(REASON_REMOVED));
-}
-
-static void bands_removed(const struct cloud *cloud, const struct queue *queue)
-{
-	const struct aqm_bands *bands = queue->aqm ? queue->aqm->kind->bands : NULL;
-	const struct log *band;
-
-	for (uint32_t i = 0; bands && (band = bands->at(queue->aqm, i)); i++)
-		log_removed(cloud, band);
 }
 
 /* Reports and drops what is on the line. A record there has the instant of leaving, not of arrival.
@@ -198,16 +188,10 @@ static void line_removed(struct cloud *cloud)
 
 	while (line_front(&cloud->line, SIMTIME_NEVER - 1, &head) &&
 	       (line_pop(&cloud->line, cloud->holder, head.t_ns, &outlet, 1), outlet.n > 0)) {
-		struct fate fate = {.kind = FATE_DROPPED,
-		                    .reason = REASON_REMOVED,
-		                    .packet = cloud_number(cloud, head.flags, head.number),
-		                    .port = cloud->from_port,
-		                    .wire_bytes = head.wire_bytes,
-		                    .at_ns = head.t_ns,
-		                    .flags = (uint8_t)head.flags,
-		                    .frame = frame_of(outlet.mbufs[0])};
-
-		tell(cloud, &fate);
+		tell_record(cloud, &head, head.t_ns,
+		            (struct fate){.kind = FATE_DROPPED,
+		                          .reason = REASON_REMOVED,
+		                          .frame = frame_of(outlet.mbufs[0])});
 		cloud->counters.drops[REASON_REMOVED]++;
 		rte_pktmbuf_free(outlet.mbufs[0]);
 		outlet_clear(&outlet);
@@ -217,11 +201,12 @@ static void line_removed(struct cloud *cloud)
 void cloud_tell_removed(struct cloud *cloud)
 {
 	const struct queue *queue;
+	const struct log *log;
 
 	log_removed(cloud, &cloud->link.taken);
 	for (uint32_t i = 0; (queue = link_queue_at(&cloud->link, i)); i++) {
-		log_removed(cloud, &queue->log);
-		bands_removed(cloud, queue);
+		for (uint32_t k = 0; (log = queue_log(queue, k)); k++)
+			log_removed(cloud, log);
 	}
 	log_removed(cloud, &cloud->line.back.packets);
 	line_removed(cloud);

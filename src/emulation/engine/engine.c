@@ -9,6 +9,7 @@
 #include "engine/classifier.h"
 #include "engine/cloud_tell.h"
 #include "engine/timeline.h"
+#include "holding/wheel_burst.h"
 #include "link/aqm.h"
 #include "link/classes.h"
 
@@ -56,16 +57,8 @@ struct engine *engine_make(const struct engine_setup *setup)
 /* Drops the packets on the shared wheel. The clouds that they belong to are freed next. */
 static void shared_clear(struct engine *engine)
 {
-	struct wheel *wheel = engine->events.wheel;
-
-	while (wheel && wheel->records) {
-		simtime due;
-		struct held *held = wheel_front(wheel, SIMTIME_NEVER - 1, &due);
-
-		hold_drop(&engine->holder, held);
-		wheel_pass(wheel, 1);
-	}
-	wheel_free(wheel);
+	wheel_burst_drop(engine->events.wheel, &engine->holder);
+	wheel_free(engine->events.wheel);
 	timers_free(&engine->events.timers);
 }
 
@@ -400,22 +393,27 @@ void engine_ingress(struct engine *engine, struct burst *burst)
 		classified_ingress(engine, burst);
 }
 
-/* Returns false if there is no mbuf. */
+/* Lets a packet of weir's own enter the cloud, as if it had come in at the port. It has no number,
+ * and its flags stay on it from cloud to cloud. Returns false if there is no mbuf. */
 static bool insert(struct engine *engine, struct cloud *cloud, const uint8_t *frame, uint32_t bytes,
                    simtime now)
 {
 	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(engine->holder.pool);
 	char *to = mbuf ? rte_pktmbuf_append(mbuf, (uint16_t)bytes) : NULL;
+	struct burst burst;
 
 	if (unlikely(!to)) {
 		rte_pktmbuf_free(mbuf);
 		return false;
 	}
 	memcpy(to, frame, bytes);
-	if (cloud->events)
-		engine_shared_insert(engine, cloud, mbuf, now);
-	else
-		cloud_insert(cloud, mbuf, now);
+	burst_one(&burst, mbuf, cloud->from_port, now, 0, bytes, PACKET_GENERATED | PACKET_FOREIGN);
+	arrive(engine, cloud, &burst);
+	/* It counts as generated, and not as received. */
+	cloud->counters.rx_packets--;
+	cloud->counters.rx_bytes -= bytes;
+	cloud->counters.generated++;
+	cloud->counters.joined++;
 	return true;
 }
 

@@ -77,7 +77,7 @@ void engine_free(struct engine *engine);
  * instant that the engine has advanced to. Overwrites the burst. */
 void engine_ingress(struct engine *engine, struct burst *burst);
 
-/* Packets of weir's own that take the path of a cloud's packets (cloud_insert): n frames of
+/* Packets of weir's own that take the path of a cloud's packets: n frames of
  * frame_bytes bytes each, one behind the other. */
 struct insertion {
 	const char *cloud; /* the cloud whose stages they enter */

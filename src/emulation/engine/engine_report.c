@@ -97,6 +97,21 @@ static READS_WHILE_IT_RUNS struct waiting waiting_in(const struct queue *queue)
 	};
 }
 
+/* Sums over all queues of the link. */
+static struct waiting waiting_of(const struct link *link)
+{
+	struct waiting sum = {0};
+	const struct queue *queue;
+
+	for (uint32_t i = 0; (queue = link_queue_at(link, i)); i++) {
+		const struct waiting of = waiting_in(queue);
+
+		sum.packets += of.packets;
+		sum.bytes += of.bytes;
+	}
+	return sum;
+}
+
 /* Returns the queue's AQM. A schedule may replace it at any moment; the old one exists until
  * control frees it. */
 static const struct aqm *aqm_of(const struct queue *queue)
@@ -113,26 +128,20 @@ static double average_of(const struct queue *queue)
 	return (double)waiting_in(queue).bytes;
 }
 
-/* Reports each class, and the sum over all. */
-static void classes_report(struct classes *classes, struct cloud_report *report)
+static void classes_report(const struct classes *classes, struct cloud_report *report)
 {
-	struct waiting waiting;
-
 	report->n_classes = classes ? classes->n : 0;
 	for (uint32_t i = 0; i < report->n_classes; i++) {
 		const struct class_state *class = &classes->class[i];
+		const struct waiting waiting = waiting_in(&class->queue);
 		struct class_report *of = &report->classes[i];
 
 		strcpy(of->name, class->name);
 		counters_read(&of->counters, &class->counters, sizeof(of->counters));
-		waiting = waiting_in(&class->queue);
 		of->queue_packets = waiting.packets;
 		of->queue_bytes = waiting.bytes;
 		of->queue_average_bytes = average_of(&class->queue);
 		aqm_report(aqm_of(&class->queue), &of->aqm);
-		report->queue_packets += waiting.packets;
-		report->queue_bytes += waiting.bytes;
-		report->queue_average_bytes += of->queue_average_bytes;
 	}
 }
 
@@ -243,18 +252,17 @@ static const struct cloud *cloud_named(const struct engine *engine, const char *
 
 void cloud_report_queue(const struct cloud *cloud, struct cloud_report *report)
 {
+	const struct waiting waiting = waiting_of(&cloud->link);
+	const struct queue *queue;
+
 	counters_read(&report->counters, &cloud->counters, sizeof(report->counters));
 	report->held_packets = held_by(cloud);
-	report->queue_packets = report->queue_bytes = 0;
+	report->queue_packets = waiting.packets;
+	report->queue_bytes = waiting.bytes;
 	report->queue_average_bytes = 0;
+	for (uint32_t i = 0; (queue = link_queue_at(&cloud->link, i)); i++)
+		report->queue_average_bytes += average_of(queue);
 	classes_report(cloud->link.classes, report);
-	if (!cloud->link.classes) {
-		struct waiting waiting = waiting_in(&cloud->link.queue);
-
-		report->queue_packets = waiting.packets;
-		report->queue_bytes = waiting.bytes;
-		report->queue_average_bytes = average_of(&cloud->link.queue);
-	}
 	aqm_report(aqm_of(&cloud->link.queue), &report->aqm);
 }
 
@@ -301,19 +309,10 @@ bool engine_report(const struct engine *engine, const char *name, struct cloud_r
 
 static void cloud_report_brief(const struct cloud *cloud, struct cloud_brief *brief)
 {
-	const struct classes *classes = cloud->link.classes;
-	struct waiting waiting = {0};
+	const struct waiting waiting = waiting_of(&cloud->link);
 
-	if (!classes)
-		waiting = waiting_in(&cloud->link.queue);
 	counters_read(&brief->counters, &cloud->counters, sizeof(brief->counters));
 	brief->held_packets = held_by(cloud);
-	for (uint32_t i = 0; classes && i < classes->n; i++) {
-		struct waiting of = waiting_in(&classes->class[i].queue);
-
-		waiting.packets += of.packets;
-		waiting.bytes += of.bytes;
-	}
 	brief->queue_packets = waiting.packets;
 	brief->queue_bytes = waiting.bytes;
 }

@@ -314,11 +314,3 @@ void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct bur
 		engine_set_timer(engine, cloud);
 	}
 }
-
-void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
-                          simtime now)
-{
-	engine_advance_shared(engine, now);
-	cloud_insert(cloud, mbuf, now);
-	engine_set_timer(engine, cloud);
-}

@@ -116,9 +116,6 @@ void engine_advance_shared(struct engine *engine, simtime now);
  * Other clouds may interact with each packet, and the result of a burst must equal that of single
  * packets: only packets for which this is certain go together (cloud->burst_safe). */
 void engine_shared_arrive(struct engine *engine, struct cloud *cloud, struct burst *burst);
-/* Does the same with a packet of weir's own (cloud_insert). */
-void engine_shared_insert(struct engine *engine, struct cloud *cloud, struct rte_mbuf *mbuf,
-                          simtime now);
 
 /* Returns the outlet of a port, with room for a packet at least. */
 static inline struct outlet *engine_room(struct engine *engine, uint32_t port)

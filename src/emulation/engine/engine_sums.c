@@ -8,16 +8,15 @@
 #include "engine/engine_state.h"
 #include "link/aqm.h"
 
-static void counters_add(struct counters *sum, const struct counters *counters)
+/* Adds counters, which are words. */
+static void counters_add(void *sum, const void *counters, size_t bytes)
 {
-	const uint64_t *from = (const uint64_t *)counters;
-	uint64_t *to = (uint64_t *)sum;
+	const uint64_t *from = counters;
+	uint64_t *to = sum;
 
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+	for (size_t i = 0; i < bytes / sizeof(*to); i++)
 		to[i] += from[i];
 }
-
-_Static_assert(sizeof(struct counters) % sizeof(uint64_t) == 0, "counters are words");
 
 /* Adds figures. The means of those that are not counts are computed in the end (aqm_mean). */
 static void aqm_add(struct aqm_report *sum, const struct aqm_report *aqm)
@@ -43,12 +42,7 @@ static void aqm_mean(struct aqm_report *sum, uint32_t clouds)
 static void class_add(struct class_report *sum, const struct class_report *class)
 {
 	memcpy(sum->name, class->name, sizeof(sum->name));
-	sum->counters.rx_packets += class->counters.rx_packets;
-	sum->counters.rx_bytes += class->counters.rx_bytes;
-	sum->counters.tx_packets += class->counters.tx_packets;
-	sum->counters.tx_bytes += class->counters.tx_bytes;
-	sum->counters.dropped += class->counters.dropped;
-	sum->counters.ecn_marked += class->counters.ecn_marked;
+	counters_add(&sum->counters, &class->counters, sizeof(sum->counters));
 	sum->queue_packets += class->queue_packets;
 	sum->queue_bytes += class->queue_bytes;
 	sum->queue_average_bytes += class->queue_average_bytes;
@@ -57,7 +51,7 @@ static void class_add(struct class_report *sum, const struct class_report *class
 
 static void queue_add(struct cloud_report *sum, const struct cloud_report *report)
 {
-	counters_add(&sum->counters, &report->counters);
+	counters_add(&sum->counters, &report->counters, sizeof(sum->counters));
 	sum->held_packets += report->held_packets;
 	sum->queue_packets += report->queue_packets;
 	sum->queue_bytes += report->queue_bytes;
@@ -82,7 +76,7 @@ void template_report_queue(const struct template *template, struct cloud_report 
 	for (uint32_t i = 0; i < sum->n_classes; i++)
 		aqm_mean(&sum->classes[i].aqm, n);
 	cloud_report_queue(template->head, &one);
-	counters_add(&sum->counters, &one.counters);
+	counters_add(&sum->counters, &one.counters, sizeof(sum->counters));
 	sum->held_packets += one.held_packets;
 	sum->clouds = n;
 	sum->clouds_most = template->most;

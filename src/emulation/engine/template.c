@@ -63,8 +63,8 @@ static void template_settle(struct template *template, struct cloud *cloud)
 	}
 }
 
-/* Marks all changes as done: no cloud needs them any more. */
-static void changes_done(struct template *template)
+/* Marks all changes as done. */
+void template_clear(struct template *template)
 {
 	struct template_change *change = template->changes, *next;
 
@@ -81,7 +81,7 @@ bool template_settle_some(struct template *template, uint32_t n)
 		template_settle(template, &template->clouds[template->settled++]);
 	if (template->settled < template->made)
 		return true;
-	changes_done(template);
+	template_clear(template);
 	return false;
 }
 
@@ -110,11 +110,6 @@ void template_apply(struct template *template, struct template_change *change, s
 		template_settle(template, cloud);
 		woken(argument, cloud);
 	}
-}
-
-void template_clear(struct template *template)
-{
-	changes_done(template);
 }
 
 /* ---- look-up ---- */

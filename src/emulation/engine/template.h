@@ -139,7 +139,7 @@ void template_apply(struct template *template, struct template_change *change, s
                     void *argument, void (*woken)(void *argument, struct cloud *cloud));
 /* Lets up to n clouds make the changes that they have not made. Returns false if none is left. */
 bool template_settle_some(struct template *template, uint32_t n);
-/* Cancels all outstanding changes, because the template is being removed. */
+/* Takes all changes for done: no cloud needs them any more. */
 void template_clear(struct template *template);
 
 #endif

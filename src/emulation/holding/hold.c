@@ -10,17 +10,6 @@ void hold_give_back(struct holder *holder, uint32_t keep)
 	}
 }
 
-void hold_spend_slow(struct holder *holder, struct rte_mbuf *mbuf)
-{
-	if (!hold_owns_alone(holder, mbuf)) {
-		rte_pktmbuf_free(mbuf);
-		return;
-	}
-	if (holder->n_spare == HOLD_SPARE_MAX)
-		hold_give_back(holder, HOLD_SPARE_MAX / 2);
-	holder->spare[holder->n_spare++] = mbuf;
-}
-
 uint64_t hold_drop_all(struct holder *holder, struct log *log)
 {
 	const uint64_t n = log->records;

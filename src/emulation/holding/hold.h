@@ -60,14 +60,16 @@ static inline bool hold_copies(const struct holder *holder, const struct rte_mbu
 	       (uint32_t)mbuf->data_off + mbuf->data_len + COPY_BLOCK_BYTES <= mbuf->buf_len;
 }
 
-/* Returns true if the packet may be held. Sets *copied if its frame is copied, not kept in its
- * mbuf, and *stored_bytes to the bytes that its record stores. */
-static inline bool hold_takes(const struct holder *holder, const struct rte_mbuf *mbuf,
-                              bool *copied, uint32_t *stored_bytes)
+/* Returns true if a frame that is not copied may stay in its mbufs. */
+static inline bool hold_may_keep(const struct holder *holder, const struct rte_mbuf *mbuf)
 {
-	*copied = hold_copies(holder, mbuf);
-	*stored_bytes = *copied ? mbuf->data_len : (uint32_t)sizeof(struct rte_mbuf *);
-	return *copied || holder->kept + mbuf->nb_segs <= holder->kept_max;
+	return holder->kept + mbuf->nb_segs <= holder->kept_max;
+}
+
+/* Returns how many bytes a record stores: the frame, or the address of its mbuf. */
+static inline uint32_t hold_stored_bytes(const struct rte_mbuf *mbuf, bool copied)
+{
+	return copied ? mbuf->data_len : (uint32_t)sizeof(mbuf);
 }
 
 /* Gives mbufs back to the pool until at most `keep` are spare. */
@@ -113,19 +115,6 @@ static inline bool hold_owns_alone(const struct holder *holder, const struct rte
 	return hold_owns(holder, mbuf) && rte_mbuf_refcnt_read(mbuf) == 1;
 }
 
-/* The slow path of hold_spend. */
-void hold_spend_slow(struct holder *holder, struct rte_mbuf *mbuf);
-
-/* Takes back an mbuf whose frame was copied: it becomes spare, or is freed if it is not the
- * holder's alone. */
-static inline void hold_spend(struct holder *holder, struct rte_mbuf *mbuf)
-{
-	if (likely(hold_owns_alone(holder, mbuf) && holder->n_spare < HOLD_SPARE_MAX))
-		holder->spare[holder->n_spare++] = mbuf;
-	else
-		hold_spend_slow(holder, mbuf);
-}
-
 /* Gets spare mbufs from the pool if there are few. Returns how many there are, at most BURST_MAX,
  * or 0 if the pool is empty. */
 static inline uint32_t hold_provide(struct holder *holder)
@@ -142,14 +131,21 @@ static inline uint32_t hold_provide(struct holder *holder)
 	return RTE_MIN(holder->n_spare, (uint32_t)BURST_MAX);
 }
 
-/* Stores the frame in the record: the mbuf becomes spare, or belongs to the record. */
+/* Stores the frame in the record: the mbuf becomes spare, or belongs to the record. The mbuf of a
+ * copied frame is freed if it is not the holder's alone, or there are enough spare ones. */
 static __rte_always_inline void hold_store(struct holder *holder, struct held *held, bool copied,
                                            struct rte_mbuf *mbuf)
 {
 	if (copied) {
 		held->stored_bytes = mbuf->data_len;
 		hold_copy(held->data, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
-		hold_spend(holder, mbuf);
+		if (likely(hold_owns_alone(holder, mbuf) && holder->n_spare < HOLD_SPARE_MAX)) {
+			holder->spare[holder->n_spare++] = mbuf;
+		} else {
+			struct rte_mbuf *freed = mbuf; /* `mbuf` stays in its register */
+
+			rte_pktmbuf_free_bulk(&freed, 1);
+		}
 	} else {
 		held->stored_bytes = sizeof(mbuf);
 		held->flags |= HELD_MBUF;

@@ -129,31 +129,18 @@ static bool packet_read(struct snapshot *snapshot, struct holder *holder, struct
 
 /* ---- a log of packets ---- */
 
-/* Writes the packets of a record that have not left. */
-static void held_write_all(struct snapshot *snapshot, const struct held *held)
-{
-	for (uint16_t i = held->gone; i < held->n; i++)
-		packet_write(snapshot, held, held->t_ns, held->number + i,
-		             held->data + i * held_stride(held));
-}
-
-/* Writes the packets of all records, from the oldest to the latest. Returns how many. */
+/* Writes the packets of all records that have not left, from the oldest to the latest. Returns how
+ * many. */
 static uint64_t records_write(struct snapshot *snapshot, const struct log *log)
 {
-	const struct chunk *chunk = log->head;
-	const uint8_t *at = log->read;
+	struct log_walk walk = log_walk(log);
+	const struct held *held;
 	uint64_t n = 0;
 
-	for (uint64_t left = log->records; left > 0; left--) {
-		const struct held *held = (const struct held *)(const void *)at;
-
-		held_write_all(snapshot, held);
-		n += (uint64_t)(held->n - held->gone);
-		at += held_bytes_of_all(held);
-		if (left > 1 && chunk != log->tail && at == chunk->end) {
-			chunk = chunk->next;
-			at = chunk->records;
-		}
+	while ((held = log_walk_next(&walk))) {
+		for (uint16_t i = held->gone; i < held->n; i++, n++)
+			packet_write(snapshot, held, held->t_ns, held->number + i,
+			             held->data + i * held_stride(held));
 	}
 	return n;
 }
@@ -204,8 +191,9 @@ static void note_append(struct log *log, struct holder *holder, struct snapshot 
 
 void notes_snapshot(struct log *log, struct holder *holder, struct snapshot *snapshot)
 {
+	struct log_walk walk = log_walk(log);
 	uint64_t n = log->records;
-	struct log_walk walk;
+	const struct held *held;
 
 	snapshot_value(snapshot, n);
 	if (snapshot->restores) {
@@ -213,8 +201,7 @@ void notes_snapshot(struct log *log, struct holder *holder, struct snapshot *sna
 			note_append(log, holder, snapshot);
 		return;
 	}
-	for (const struct held *held = log_walk_first(&walk, log); held;
-	     held = log_walk_next(&walk)) {
+	while ((held = log_walk_next(&walk))) {
 		uint16_t bytes = held->stored_bytes;
 
 		snapshot_value(snapshot, bytes);

@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "holding/arena.h"
+#include "holding/log.h"
 #include "simtime.h"
 
 typedef uint32_t wheel_link;

@@ -1,39 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "holding/log.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-bool log_extend(struct log *log, struct arena *arena)
+#define PAGE_BYTES 4096u
+
+void *arena_beside(const struct arena *arena, size_t bytes)
 {
-	struct chunk *chunk = arena_get(arena);
+	uint8_t *memory = calloc(1, bytes);
 
-	if (!chunk)
-		return false;
-	chunk->next = NULL;
-	if (log->tail) {
-		log->tail->end = log->write;
-		log->tail->next = chunk;
-		if (log->head == log->tail)
-			log->read_end = log->write;
-	} else {
-		log->head = chunk;
-		log->read = chunk->records;
-		log->read_end = NULL;
-	}
-	log->tail = chunk;
-	log->write = chunk->records;
-	log->limit = (uint8_t *)chunk + CHUNK_BYTES - COPY_BLOCK_BYTES;
-	return true;
-}
-
-void log_next_chunk(struct log *log, struct arena *arena)
-{
-	struct chunk *done = log->head;
-
-	log->head = done->next;
-	log->read = log->head->records;
-	log->read_end = log->head == log->tail ? NULL : log->head->end;
-	arena_put(arena, done);
+	/* A loop that the compiler does not know to be calloc's. */
+	for (size_t at = 0; memory && arena->live && at < bytes; at += PAGE_BYTES)
+		*(volatile uint8_t *)(memory + at) = 0;
+	return memory;
 }
 
 void log_join(struct log *log, struct log *from, struct arena *arena)

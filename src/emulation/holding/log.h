@@ -11,18 +11,80 @@
  * A held packet is a `struct held *`, valid until it is popped. `data` has its frame, or with
  * HELD_MBUF the address of its mbuf: packet_bytes_of_held (hold.h) finds the bytes in either case.
  *
- * Ownership: a log belongs to one worker; its chunks come from that worker's arena.
+ * All that waits lies in chunks of one size, of an arena. The chunk that was given back last is
+ * given out first, so the chunks in use stay few and warm. Giving and taking cost no system call;
+ * the pages are touched by the code that allocates the memory.
+ *
+ * Ownership: an arena belongs to one worker, and so do the logs whose chunks come from it.
+ * Thread: that worker; `used_chunks` may be read by others.
  */
 #ifndef WEIR_LOG_H
 #define WEIR_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
 
-#include "holding/arena.h"
 #include "simtime.h"
+
+/* ---- the memory ---- */
+
+#define CHUNK_BYTES 4096
+
+/* Frames are copied in blocks of this size, so a copy may run past the frame's end by less than a
+ * block: a chunk keeps that much room behind its last record. */
+#define COPY_BLOCK_BYTES 64
+
+struct chunk {
+	struct chunk *next;
+	uint8_t *end; /* of the last record; set when the log continues in another chunk */
+	uint8_t records[];
+};
+
+struct arena {
+	struct chunk *free;
+	uint8_t *base, *fresh, *end; /* from `fresh` on: not yet given out */
+	uint64_t used_chunks;
+	bool live; /* packets come in real time */
+};
+
+static inline void arena_init(struct arena *arena, void *memory, size_t bytes)
+{
+	*arena = (struct arena){.base = memory, .fresh = memory, .end = (uint8_t *)memory + bytes};
+}
+
+/* Allocates memory of zeros for what stands beside the arena, to be freed; if packets come in real
+ * time, with all its pages, so that no packet waits for one. Returns NULL if there is none.
+ * Control. */
+void *arena_beside(const struct arena *arena, size_t bytes);
+
+/* Returns NULL if all chunks are in use. */
+static inline struct chunk *arena_get(struct arena *arena)
+{
+	struct chunk *chunk = arena->free;
+
+	if (likely(chunk != NULL)) {
+		arena->free = chunk->next;
+	} else {
+		if (unlikely((size_t)(arena->end - arena->fresh) < CHUNK_BYTES))
+			return NULL;
+		chunk = (struct chunk *)arena->fresh;
+		arena->fresh += CHUNK_BYTES;
+	}
+	arena->used_chunks++;
+	return chunk;
+}
+
+static inline void arena_put(struct arena *arena, struct chunk *chunk)
+{
+	chunk->next = arena->free;
+	arena->free = chunk;
+	arena->used_chunks--;
+}
+
+/* ---- records ---- */
 
 struct held {
 	/* in a queue: its arrival; on a line: when it is due; on a wheel, whose key has the due
@@ -77,49 +139,64 @@ static inline struct rte_mbuf *held_mbuf(const struct held *held)
 /* The largest frame that fits a chunk. */
 #define LOG_STORED_MAX (CHUNK_BYTES - sizeof(struct chunk) - sizeof(struct held) - COPY_BLOCK_BYTES)
 
-/* Continues in another chunk. Returns false if the arena is empty. */
-bool log_extend(struct log *log, struct arena *arena);
-/* Gives back the first chunk, all of which was read. */
-void log_next_chunk(struct log *log, struct arena *arena);
 /* Appends the records of `from` to `log`; `from` is empty then. */
 void log_join(struct log *log, struct log *from, struct arena *arena);
 /* Gives back all chunks. The packets of the records must have been taken before. */
 void log_clear(struct log *log, struct arena *arena);
 
-/* Returns room for `bytes`, a multiple of 8, at the end, or NULL if there is no memory. */
-static inline void *log_reserve(struct log *log, struct arena *arena, uint32_t bytes)
-{
-	uint8_t *room;
+/* ---- at the end ---- */
 
-	if (unlikely((size_t)(log->limit - log->write) < bytes)) {
-		if (!log_extend(log, arena))
-			return NULL;
+/* Continues in another chunk. Returns false if the arena is empty. */
+static __attribute__((noinline, unused)) bool log_extend(struct log *log, struct arena *arena)
+{
+	struct chunk *chunk = arena_get(arena);
+
+	if (!chunk)
+		return false;
+	chunk->next = NULL;
+	if (log->tail) {
+		log->tail->end = log->write;
+		log->tail->next = chunk;
+		if (log->head == log->tail)
+			log->read_end = log->write;
+	} else {
+		log->head = chunk;
+		log->read = chunk->records;
+		log->read_end = NULL;
 	}
-	room = log->write;
-	log->write += bytes;
-	log->records++;
-	return room;
+	log->tail = chunk;
+	log->write = chunk->records;
+	log->limit = (uint8_t *)chunk + CHUNK_BYTES - COPY_BLOCK_BYTES;
+	return true;
 }
 
 /* Returns room for one packet at the end, or NULL if there is no memory. The caller fills in the
  * other fields. */
 static inline struct held *log_append(struct log *log, struct arena *arena, uint32_t stored_bytes)
 {
-	struct held *held = log_reserve(log, arena, held_bytes(stored_bytes));
+	const uint32_t bytes = held_bytes(stored_bytes);
+	struct held *held;
 
-	if (likely(held != NULL)) {
-		held->n = 1;
-		held->gone = 0;
+	if (unlikely((size_t)(log->limit - log->write) < bytes)) {
+		if (!log_extend(log, arena))
+			return NULL;
 	}
+	held = (struct held *)(void *)log->write;
+	log->write += bytes;
+	log->records++;
+	held->n = 1;
+	held->gone = 0;
 	return held;
 }
 
-/* Takes back the latest reservation. */
+/* Takes back what was appended last. */
 static inline void log_retract(struct log *log, uint32_t bytes)
 {
 	log->write -= bytes;
 	log->records--;
 }
+
+/* ---- from the front ---- */
 
 /* Returns the oldest record. Only if records > 0. */
 static inline struct held *log_front(const struct log *log)
@@ -127,33 +204,43 @@ static inline struct held *log_front(const struct log *log)
 	return (struct held *)log->read;
 }
 
-/* Walks from the oldest record to the latest, without removing any. A walk, log_pop and
- * log_pop_past are for logs in which each record has one packet: not for that of a line
- * (train.h). */
+/* Walks from the oldest record to the latest, without removing any. */
 struct log_walk {
 	const struct log *log;
-	const struct chunk *chunk;
-	const uint8_t *at;
-	uint64_t left;
+	const struct chunk *chunk; /* has the record that log_walk_next has returned */
+	const uint8_t *at;         /* behind it */
 };
 
-/* Begins a walk. Returns the oldest record, or NULL if there is none. */
-static inline const struct held *log_walk_first(struct log_walk *walk, const struct log *log)
+static inline struct log_walk log_walk(const struct log *log)
 {
-	*walk = (struct log_walk){
-	        .log = log, .chunk = log->head, .at = log->read, .left = log->records};
-	return walk->left ? log_front(log) : NULL;
+	return (struct log_walk){.log = log, .chunk = log->head, .at = log->read};
 }
 
-/* Returns the next record, or NULL if there is none. */
+/* Returns the next record, or NULL if there is none yet. */
 static inline const struct held *log_walk_next(struct log_walk *walk)
 {
-	walk->at += held_bytes(((const struct held *)walk->at)->stored_bytes);
-	if (--walk->left && walk->chunk != walk->log->tail && walk->at == walk->chunk->end) {
+	const struct held *held;
+
+	if (walk->chunk != walk->log->tail && walk->at == walk->chunk->end) {
 		walk->chunk = walk->chunk->next;
 		walk->at = walk->chunk->records;
 	}
-	return walk->left ? (const struct held *)walk->at : NULL;
+	if (walk->at == walk->log->write)
+		return NULL;
+	held = (const struct held *)walk->at;
+	walk->at += held_bytes_of_all(held);
+	return held;
+}
+
+/* Gives back the first chunk, all of which was read. */
+static __attribute__((noinline, unused)) void log_next_chunk(struct log *log, struct arena *arena)
+{
+	struct chunk *done = log->head;
+
+	log->head = done->next;
+	log->read = log->head->records;
+	log->read_end = log->head == log->tail ? NULL : log->head->end;
+	arena_put(arena, done);
 }
 
 /* Removes the oldest record, which has so many bytes. Its memory stays readable until the next
@@ -169,20 +256,24 @@ static inline void log_remove(struct log *log, struct arena *arena, uint32_t byt
 	}
 }
 
+/* log_pop and log_pop_past are for logs in which each record has one packet: not for that of a line
+ * (train.h). */
 static inline void log_pop(struct log *log, struct arena *arena)
 {
 	log_remove(log, arena, held_bytes(log_front(log)->stored_bytes));
 }
 
-/* Removes the records that the walk has passed. */
-static inline void log_pop_past(struct log *log, struct arena *arena, const struct log_walk *walk)
+/* Removes the n oldest records. The walk has returned the one behind them last, or NULL: there is
+ * none. */
+static inline void log_pop_past(struct log *log, struct arena *arena, uint64_t n,
+                                const struct log_walk *walk, const struct held *behind)
 {
-	while (log->head != (walk->left ? walk->chunk : log->tail))
+	while (log->head != walk->chunk)
 		log_next_chunk(log, arena);
-	log->records = walk->left;
-	log->read = (uint8_t *)(uintptr_t)walk->at;
-	if (walk->left == 0)
-		log->read = log->write = log->head->records;
+	log->records -= n;
+	log->read = behind ? (uint8_t *)(uintptr_t)behind : log->head->records;
+	if (!behind)
+		log->write = log->read;
 }
 
 #endif

@@ -74,8 +74,7 @@ static uint32_t keep_frames(struct log *log, struct holder *holder, struct held 
 		if (++k == n || (size_t)(log->limit - write) < sizeof(mbuf))
 			break;
 		mbuf = burst->mbuf[from + k];
-	} while (holder->kept + mbuf->nb_segs <= holder->kept_max &&
-	         follows(train, &kind, k, burst, from + k, false));
+	} while (hold_may_keep(holder, mbuf) && follows(train, &kind, k, burst, from + k, false));
 	log->write = write;
 	return k;
 }
@@ -86,12 +85,14 @@ static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
                                          const struct burst *burst, uint32_t from, uint32_t n,
                                          simtime due, bool uniform)
 {
+	const struct rte_mbuf *mbuf = burst->mbuf[from];
+	const bool copied = hold_copies(holder, mbuf);
+	const uint32_t stored_bytes = hold_stored_bytes(mbuf, copied);
 	struct held *train = NULL;
-	uint32_t stored_bytes, k;
-	bool copied;
+	uint32_t k;
 
-	if (likely(hold_takes(holder, burst->mbuf[from], &copied, &stored_bytes)))
-		train = log_reserve(log, &holder->arena, held_bytes(stored_bytes));
+	if (likely(copied || hold_may_keep(holder, mbuf)))
+		train = log_append(log, &holder->arena, stored_bytes);
 	if (unlikely(!train))
 		return 0;
 	train->t_ns = due;
@@ -99,7 +100,6 @@ static __rte_always_inline uint32_t push(struct log *log, struct holder *holder,
 	train->stored_bytes = (uint16_t)stored_bytes;
 	train->flags = (uint16_t)((copied ? 0 : HELD_MBUF) | burst_flags(burst, from));
 	train->number = (uint32_t)burst_number(burst, from);
-	train->gone = 0;
 	if (likely(copied))
 		k = copy_frames(log, holder, train, burst, from, n, uniform);
 	else
@@ -215,18 +215,6 @@ void train_drop(struct log *log, struct holder *holder)
  * are being fetched at the same time. */
 #define FURTHER 64u
 
-/* Advances to the next chunk at the end of one. Returns false at the end of the log. */
-static bool has_next(struct prefetch *prefetch, const struct log *log)
-{
-	if (prefetch->chunk == log->tail)
-		return prefetch->at != log->write;
-	if (prefetch->at == prefetch->chunk->end) {
-		prefetch->chunk = prefetch->chunk->next;
-		prefetch->at = prefetch->chunk->records;
-	}
-	return prefetch->chunk != log->tail || prefetch->at != log->write;
-}
-
 /* Fetches the part of the next chunk that corresponds to this train in its own: the processor's own
  * prefetching ends at the chunk. */
 static void log_fetch(const struct chunk *chunk, const struct held *train)
@@ -250,19 +238,19 @@ static void mbufs_fetch(const struct held *train)
 
 void prefetch_go(struct prefetch *prefetch, const struct log *log, uint32_t room)
 {
-	if (!prefetch->at)
-		*prefetch = (struct prefetch){.at = log->read, .chunk = log->head};
+	struct log_walk *walk = &prefetch->walk;
+	const struct held *train;
+
+	if (!walk->at)
+		*prefetch = (struct prefetch){.walk = log_walk(log)};
 	if (log->records == 0 || prefetch->ahead >= room)
 		return;
-	while (prefetch->ahead < room + FURTHER && has_next(prefetch, log)) {
-		const struct held *train = (const struct held *)(const void *)prefetch->at;
-
-		if (prefetch->chunk->next)
-			log_fetch(prefetch->chunk, train);
+	while (prefetch->ahead < room + FURTHER && (train = log_walk_next(walk))) {
+		if (walk->chunk->next)
+			log_fetch(walk->chunk, train);
 		if (train->flags & HELD_MBUF)
 			mbufs_fetch(train);
 		prefetch->ahead += (uint32_t)train->n - train->gone;
-		prefetch->at += held_bytes_of_all(train);
 	}
 }
 
@@ -271,5 +259,5 @@ void prefetch_follow(struct prefetch *prefetch, uint32_t left)
 	prefetch->ahead -= RTE_MIN(prefetch->ahead, left);
 	/* Its chunk may be reused by now. */
 	if (prefetch->ahead == 0)
-		prefetch->at = NULL;
+		prefetch->walk.at = NULL;
 }

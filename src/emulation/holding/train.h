@@ -51,13 +51,11 @@ void train_drop(struct log *log, struct holder *holder);
  * Why: a large frame stays in its mbuf, whose cache lines were not touched for the length of the
  * delay, and lie anywhere in the pool. If they are fetched a hundred packets ahead, many at a time,
  * they are in the cache when the packet leaves, and so are the lines of the log with their
- * addresses. A prefetcher that is not called, or is reset (`at` NULL), does no harm.
+ * addresses. A prefetcher that is not called, or is reset (`walk.at` NULL), does no harm.
  */
 struct prefetch {
-	/* the next train to fetch, or the end of `chunk`; NULL: it has not started */
-	const uint8_t *at;
-	const struct chunk *chunk;
-	uint32_t ahead; /* packets between the next to leave and `at` */
+	struct log_walk walk; /* over the trains that were fetched; `at` NULL: none */
+	uint32_t ahead;       /* packets between the next to leave and that train */
 };
 
 /* Called before up to `room` packets leave: fetches so many, and some more, as far as the log has

@@ -288,15 +288,11 @@ void wheel_stream_go_on(struct wheel *wheel)
 /* Returns how many keys a key list has; stops counting beyond WHEEL_SORTED_MAX. */
 static uint32_t key_list_count(const struct wheel *wheel, const struct key_list *key_list)
 {
+	const struct wheel_key *keys;
 	uint32_t n = 0;
 
-	for (wheel_link block = key_list->first; block && n <= WHEEL_SORTED_MAX;) {
-		wheel_link next =
-		        ((const struct key_list_block *)link_at(wheel->store.arena, block))->next;
-
-		n += next ? (uint32_t)KEY_LIST_BLOCK_KEYS : (key_list->write - block) / 2 - 1;
-		block = next;
-	}
+	for (wheel_link block = key_list->first; block && n <= WHEEL_SORTED_MAX;)
+		n += block_keys(wheel, key_list, block, &keys, &block);
 	return n;
 }
 

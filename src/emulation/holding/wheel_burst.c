@@ -175,12 +175,12 @@ static uint16_t push_run(struct wheel *wheel, struct holder *holder, uint32_t cl
 static bool push_alone(struct wheel *wheel, struct holder *holder, uint32_t cloud,
                        const struct burst *burst, uint32_t i, simtime due)
 {
+	const struct rte_mbuf *mbuf = burst->mbuf[i];
+	const bool copied = hold_copies(holder, mbuf);
 	struct held *held = NULL;
-	uint32_t stored_bytes;
-	bool copied;
 
-	if (likely(hold_takes(holder, burst->mbuf[i], &copied, &stored_bytes)))
-		held = wheel_append(wheel, due, cloud, stored_bytes);
+	if (likely(copied || hold_may_keep(holder, mbuf)))
+		held = wheel_append(wheel, due, cloud, hold_stored_bytes(mbuf, copied));
 	if (unlikely(!held))
 		return false;
 	hold_fill(holder, held, copied, burst, i);
@@ -255,4 +255,16 @@ uint64_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now
 			break;
 	}
 	return bytes;
+}
+
+uint64_t wheel_burst_drop(struct wheel *wheel, struct holder *holder)
+{
+	uint64_t n = 0;
+	simtime due;
+
+	for (; wheel && wheel->records; n++) {
+		hold_drop(holder, wheel_front(wheel, SIMTIME_NEVER - 1, &due));
+		wheel_pass(wheel, 1);
+	}
+	return n;
 }

@@ -30,4 +30,7 @@ uint16_t wheel_burst_push(struct wheel *wheel, struct holder *holder, uint32_t c
 uint64_t wheel_burst_pop(struct wheel *wheel, struct holder *holder, simtime now,
                          struct outlet *outlet, uint32_t most);
 
+/* Drops all packets; returns their number. `wheel` may be NULL. */
+uint64_t wheel_burst_drop(struct wheel *wheel, struct holder *holder);
+
 #endif

@@ -110,12 +110,6 @@ static bool given(const struct delay_conf *delay, int field)
 	return delay->conf.given >> field & 1;
 }
 
-static int wrong(struct problem *problem, int field, const char *text)
-{
-	problem_set(problem, field, "%s", text);
-	return -EINVAL;
-}
-
 /* ---- a table in ns ---- */
 
 static void moments(const struct delay_table *table, double *mean, double *deviation)
@@ -138,9 +132,10 @@ static int table_scale(const struct delay_conf *delay, struct delay_table *table
 	double jitter = (double)delay->jitter_ns, middle = 0, unit = DELAY_TABLE_NETEM_UNIT;
 
 	if (table->netem && delay->jitter_ns == 0)
-		return wrong(problem, DELAY_FIELD_TABLE,
-		             "a netem table gives the shape of the distribution, not its width: "
-		             "add `jitter` and a time, like 5ms");
+		return problem_set(
+		        problem, DELAY_FIELD_TABLE,
+		        "a netem table gives the shape of the distribution, not its width: "
+		        "add `jitter` and a time, like 5ms");
 	if (!table->netem && delay->jitter_ns == 0) {
 		for (uint32_t i = 0; i < table->n; i++)
 			table->value[i] -= (int64_t)delay->delay_ns;
@@ -149,9 +144,10 @@ static int table_scale(const struct delay_conf *delay, struct delay_table *table
 	if (!table->netem) {
 		moments(table, &middle, &unit);
 		if (unit == 0)
-			return wrong(problem, DELAY_FIELD_TABLE,
-			             "all delays of the table are the same: they cannot be spread "
-			             "to a jitter; leave it out");
+			return problem_set(
+			        problem, DELAY_FIELD_TABLE,
+			        "all delays of the table are the same: they cannot be spread "
+			        "to a jitter; leave it out");
 	}
 	for (uint32_t i = 0; i < table->n; i++)
 		table->value[i] = llround(((double)table->value[i] - middle) / unit * jitter);
@@ -179,12 +175,13 @@ static int check_table(const struct delay_conf *delay, struct problem *problem)
 	int error;
 
 	if (delay->distribution != DELAY_TABLE)
-		return wrong(problem, DELAY_FIELD_TABLE,
-		             "a table is a distribution of its own: write `distribution table` "
-		             "before the file's name");
+		return problem_set(
+		        problem, DELAY_FIELD_TABLE,
+		        "a table is a distribution of its own: write `distribution table` "
+		        "before the file's name");
 	if (!delay->table)
-		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
-		             "`distribution table` needs the name of a file after it");
+		return problem_set(problem, DELAY_FIELD_DISTRIBUTION,
+		                   "`distribution table` needs the name of a file after it");
 	error = table_read(delay, &table, problem);
 	if (!error)
 		free(table.value);
@@ -199,16 +196,19 @@ static int check_distribution(const struct delay_conf *delay, struct problem *pr
 	if (delay->table || delay->distribution == DELAY_TABLE)
 		return check_table(delay, problem);
 	if (delay->jitter_ns == 0 && given(delay, DELAY_FIELD_DISTRIBUTION))
-		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
-		             "a distribution needs a spread: add `jitter` and a time, like 5ms");
+		return problem_set(
+		        problem, DELAY_FIELD_DISTRIBUTION,
+		        "a distribution needs a spread: add `jitter` and a time, like 5ms");
 	if (positive && delay->delay_ns == 0)
-		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
-		             "a gamma or lognormal delay must be more than 0; give it a mean, like "
-		             "40ms");
+		return problem_set(
+		        problem, DELAY_FIELD_DISTRIBUTION,
+		        "a gamma or lognormal delay must be more than 0; give it a mean, like "
+		        "40ms");
 	if (positive && delay->jitter_ns / DISTRIBUTION_SKEW_MAX > delay->delay_ns)
-		return wrong(problem, DELAY_FIELD_JITTER,
-		             "the jitter of a gamma or lognormal delay is at most 10 times the "
-		             "delay; make it smaller");
+		return problem_set(
+		        problem, DELAY_FIELD_JITTER,
+		        "the jitter of a gamma or lognormal delay is at most 10 times the "
+		        "delay; make it smaller");
 	return 0;
 }
 
@@ -219,13 +219,14 @@ static int check_as_netem(const struct delay_conf *delay, struct problem *proble
 	int error;
 
 	if (!delay_has_jitter(delay) || delay->order != ORDER_ALLOW || delay->half_life_ns)
-		return wrong(
+		return problem_set(
 		        problem, DELAY_FIELD_AS_NETEM,
 		        "`as-netem` needs a jitter with `order allow` and without a half-life");
 	if (delay->distribution > DELAY_PARETONORMAL && delay->distribution != DELAY_TABLE)
-		return wrong(problem, DELAY_FIELD_DISTRIBUTION,
-		             "netem has the distributions uniform, normal, pareto, paretonormal "
-		             "and its own tables");
+		return problem_set(
+		        problem, DELAY_FIELD_DISTRIBUTION,
+		        "netem has the distributions uniform, normal, pareto, paretonormal "
+		        "and its own tables");
 	if (delay->distribution != DELAY_TABLE)
 		return 0;
 	error = table_read(delay, &table, problem);
@@ -233,8 +234,8 @@ static int check_as_netem(const struct delay_conf *delay, struct problem *proble
 		return error;
 	free(table.value);
 	if (!table.netem)
-		return wrong(problem, DELAY_FIELD_TABLE,
-		             "netem reads tables of its own kind only; leave `as-netem` out");
+		return problem_set(problem, DELAY_FIELD_TABLE,
+		                   "netem reads tables of its own kind only; leave `as-netem` out");
 	return 0;
 }
 
@@ -245,17 +246,19 @@ static int check_keyed(const struct delay_conf *delay, const struct cloud_conf *
 	if (delay->keyed == KEYED_CLOUD)
 		return 0;
 	if (!delay_has_jitter(delay))
-		return wrong(problem, DELAY_FIELD_KEYED,
-		             "a delay that is always the same draws nothing: add `jitter` and a "
-		             "time, like 5ms, or leave `keyed` out");
+		return problem_set(
+		        problem, DELAY_FIELD_KEYED,
+		        "a delay that is always the same draws nothing: add `jitter` and a "
+		        "time, like 5ms, or leave `keyed` out");
 	if (delay->order != ORDER_ALLOW)
-		return wrong(problem, DELAY_FIELD_KEYED,
-		             "with `order keep` a delay depends on the packets ahead, of any flow, "
-		             "and on when they came: add `order allow`, or leave `keyed` out");
+		return problem_set(
+		        problem, DELAY_FIELD_KEYED,
+		        "with `order keep` a delay depends on the packets ahead, of any flow, "
+		        "and on when they came: add `order allow`, or leave `keyed` out");
 	if (delay->half_life_ns)
-		return wrong(problem, DELAY_FIELD_HALF_LIFE,
-		             "with a half-life a delay depends on when packets came: use "
-		             "`correlation`, which counts packets, or leave `keyed` out");
+		return problem_set(problem, DELAY_FIELD_HALF_LIFE,
+		                   "with a half-life a delay depends on when packets came: use "
+		                   "`correlation`, which counts packets, or leave `keyed` out");
 	return keyed_check(&delay->conf, cloud, problem);
 }
 
@@ -268,20 +271,23 @@ static int delay_check(const struct conf *conf, const struct cloud_conf *cloud,
 	if (error)
 		return error;
 	if (delay->limit.unit != LIMIT_NONE && delay->limit.unit != LIMIT_PACKETS)
-		return wrong(problem, DELAY_FIELD_LIMIT,
-		             "the limit of a delay is a number of packets; write it like 1000pkt");
+		return problem_set(
+		        problem, DELAY_FIELD_LIMIT,
+		        "the limit of a delay is a number of packets; write it like 1000pkt");
 	if (given(delay, DELAY_FIELD_WEIGHT) && delay->distribution != DELAY_BIMODAL)
-		return wrong(problem, DELAY_FIELD_WEIGHT,
-		             "a weight is for `distribution bimodal` only; leave it out");
+		return problem_set(problem, DELAY_FIELD_WEIGHT,
+		                   "a weight is for `distribution bimodal` only; leave it out");
 	if (delay->half_life_ns && delay->correlation)
-		return wrong(problem, DELAY_FIELD_HALF_LIFE,
-		             "a correlation from packet to packet and a half-life in time exclude "
-		             "each other; give only one of them");
+		return problem_set(
+		        problem, DELAY_FIELD_HALF_LIFE,
+		        "a correlation from packet to packet and a half-life in time exclude "
+		        "each other; give only one of them");
 	if ((delay->half_life_ns || delay->correlation) && !delay_has_jitter(delay))
-		return wrong(problem,
-		             delay->correlation ? DELAY_FIELD_CORRELATION : DELAY_FIELD_HALF_LIFE,
-		             "a delay that is always the same has no correlation: add `jitter` "
-		             "and a time, like 5ms");
+		return problem_set(
+		        problem,
+		        delay->correlation ? DELAY_FIELD_CORRELATION : DELAY_FIELD_HALF_LIFE,
+		        "a delay that is always the same has no correlation: add `jitter` "
+		        "and a time, like 5ms");
 	error = delay->limit.unit == LIMIT_NONE
 	                ? 0
 	                : selection_check_copies(cloud, sizeof(struct in_flight), problem);

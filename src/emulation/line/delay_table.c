@@ -74,13 +74,11 @@ static int add(struct reader *reader, int64_t value, uint32_t most)
 {
 	struct delay_table *table = reader->table;
 
-	if (table->n == most) {
-		problem_set(reader->problem, reader->field,
-		            "%s:%" PRIu64 ": the table has more than %" PRIu32
-		            " numbers; use fewer",
-		            reader->file->name, reader->line.number, most);
-		return -EINVAL;
-	}
+	if (table->n == most)
+		return problem_set(reader->problem, reader->field,
+		                   "%s:%" PRIu64 ": the table has more than %" PRIu32
+		                   " numbers; use fewer",
+		                   reader->file->name, reader->line.number, most);
 	if (table->n == reader->room) {
 		uint32_t room = reader->room ? 2 * reader->room : 4096;
 		int64_t *larger = realloc(table->value, room * sizeof(*larger));
@@ -98,10 +96,9 @@ static int add(struct reader *reader, int64_t value, uint32_t most)
 
 static int refuse(const struct reader *reader, const char *word, const char *right)
 {
-	problem_set(reader->problem, reader->field, "%s:%" PRIu64 ": `%s` is not %s",
-	            reader->file->name, reader->line.number,
-	            file_shown(reader->file, word, strlen(word)).text, right);
-	return -EINVAL;
+	return problem_set(reader->problem, reader->field, "%s:%" PRIu64 ": `%s` is not %s",
+	                   reader->file->name, reader->line.number,
+	                   file_shown(reader->file, word, strlen(word)).text, right);
 }
 
 static int read_netem(struct reader *reader)

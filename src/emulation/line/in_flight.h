@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "holding/arena.h"
+#include "holding/log.h"
 #include "simtime.h"
 
 #define IN_FLIGHT_DIGIT_BITS 5

@@ -90,23 +90,6 @@ static void deviations_add(simtime *restrict due_ns, const int64_t *restrict dev
 		due_ns[i] += (uint64_t)(deviation[i] > -delay ? deviation[i] : -delay);
 }
 
-/* Delays packets that would overtake. Returns when the last is due. */
-static simtime keep_order(struct line *line, simtime *due_ns, uint16_t n)
-{
-	simtime last = line->last_due;
-
-	for (uint16_t i = 0; i < n; i++) {
-		if (likely(due_ns[i] >= last)) {
-			last = due_ns[i];
-		} else {
-			line->waits++;
-			line->waited_ns += last - due_ns[i];
-			due_ns[i] = last;
-		}
-	}
-	return last;
-}
-
 uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *due_ns)
 {
 	const struct line_conf *conf = &line->conf;
@@ -126,13 +109,16 @@ uint16_t line_due(struct line *line, const simtime *t_ns, uint16_t n, simtime *d
 			scale(deviation, n, conf->scale_q32);
 		deviations_add(due_ns, deviation, n, (int64_t)conf->delay_ns);
 	}
-	if (conf->allow_overtaking) {
-		for (uint16_t i = 0; i < n; i++) {
-			overtaking += due_ns[i] < last;
-			last = simtime_max(due_ns[i], last);
+	for (uint16_t i = 0; i < n; i++) {
+		if (likely(due_ns[i] >= last)) {
+			last = due_ns[i];
+		} else if (conf->allow_overtaking) {
+			overtaking++;
+		} else {
+			line->waits++;
+			line->waited_ns += last - due_ns[i];
+			due_ns[i] = last;
 		}
-	} else {
-		last = keep_order(line, due_ns, n);
 	}
 	line->last_due = last;
 	if (conf->jitter)
@@ -151,13 +137,14 @@ static __attribute__((noinline)) uint16_t push_on_wheel(struct line *line, struc
 	for (uint16_t i = 0; as_one && i < n; i++)
 		same[i] = due_ns[0];
 	return wheel_burst_push(wheel, holder, line->cloud, burst, from, n, as_one ? same : due_ns,
-	                        !line->shared);
+	                        wheel == line->wheel);
 }
 
-uint16_t line_push(struct line *line, struct holder *holder, const struct burst *burst,
-                   uint16_t from, uint16_t n, const simtime *due_ns, bool as_one)
+/* `wheel`: where they are put; NULL: the log. */
+static inline uint16_t push(struct line *line, struct wheel *wheel, struct holder *holder,
+                            const struct burst *burst, uint16_t from, uint16_t n,
+                            const simtime *due_ns, bool as_one)
 {
-	struct wheel *wheel = wheel_for(line);
 	uint16_t pushed;
 
 	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, n))
@@ -172,17 +159,16 @@ uint16_t line_push(struct line *line, struct holder *holder, const struct burst 
 	return pushed;
 }
 
+uint16_t line_push(struct line *line, struct holder *holder, const struct burst *burst,
+                   uint16_t from, uint16_t n, const simtime *due_ns, bool as_one)
+{
+	return push(line, wheel_for(line), holder, burst, from, n, due_ns, as_one);
+}
+
 bool line_push_event(struct line *line, struct wheel *events, struct holder *holder,
                      const struct burst *burst, simtime now)
 {
-	if (unlikely(line->limited) && !in_flight_reserve(line->in_flight, &holder->arena, 1))
-		return false;
-	if (wheel_burst_push(events, holder, line->cloud, burst, 0, 1, &now, false) == 0)
-		return false;
-	line->held++;
-	if (unlikely(line->limited))
-		in_flight_note(line->in_flight, now);
-	return true;
+	return push(line, events, holder, burst, 0, 1, &now, false) == 1;
 }
 
 uint16_t line_push_held(struct line *line, struct holder *holder, const struct held *const *held,
@@ -243,7 +229,7 @@ void line_drop(struct line *line, struct holder *holder, simtime now)
 		hold_drop(holder, held);
 		wheel_pass(line->wheel, 1);
 	} else {
-		line->prefetch.at = NULL;
+		line->prefetch.walk.at = NULL;
 		train_drop(&line->log, holder);
 	}
 	line->held--;
@@ -257,7 +243,7 @@ uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 	uint32_t before;
 	simtime due;
 
-	line->prefetch.at = holder->kept > 0 ? line->prefetch.at : NULL;
+	line->prefetch.walk.at = holder->kept > 0 ? line->prefetch.walk.at : NULL;
 	if (unlikely(holder->kept > 0))
 		prefetch_go(&line->prefetch, &line->log, RTE_MIN(OUTLET_ROOM - begin, most));
 	do {
@@ -272,7 +258,7 @@ uint64_t line_pop(struct line *line, struct holder *holder, simtime now, struct 
 		}
 		bytes += train_pop(&line->log, holder, simtime_min(now, due), outlet, most);
 		most -= outlet->n - before;
-		if (unlikely(line->prefetch.at != NULL))
+		if (unlikely(line->prefetch.walk.at != NULL))
 			prefetch_follow(&line->prefetch, outlet->n - before);
 		before = outlet->n;
 		if (due <= now)
@@ -296,15 +282,8 @@ uint64_t line_clear(struct line *line, struct holder *holder)
 	for (; line->log.records; cleared++)
 		train_drop(&line->log, holder);
 	log_clear(&line->log, &holder->arena);
-	line->prefetch.at = NULL;
-	while (line->wheel && line->wheel->records) {
-		simtime due;
-		const struct held *held = wheel_front(line->wheel, SIMTIME_NEVER - 1, &due);
-
-		hold_drop(holder, held);
-		wheel_pass(line->wheel, 1);
-		cleared++;
-	}
+	line->prefetch.walk.at = NULL;
+	cleared += wheel_burst_drop(line->wheel, holder);
 	line->drains = false;
 	line->held -= cleared;
 	return cleared;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "line/reorder.h"
 
-#include <errno.h>
-
 #include "account/counters.h"
 #include "line/delay.h"
 #include "match/flows.h"
@@ -180,27 +178,23 @@ static int random_check(const struct conf *conf, const struct cloud_conf *cloud,
 {
 	const struct reorder_random_conf *random = (const struct reorder_random_conf *)conf;
 
-	if (random->by.unit == LIMIT_BYTES || random->by.unit == LIMIT_NONE) {
-		problem_set(problem, RANDOM_BY,
-		            "a packet is held back by a number of packets, like 3pkt, or by a "
-		            "time, like 2ms");
-		return -EINVAL;
-	}
-	if (random->by.unit == LIMIT_PACKETS && random->by.value > REORDER_PACKETS_MAX) {
-		problem_set(problem, RANDOM_BY, "a packet is held back by at most %u packets",
-		            REORDER_PACKETS_MAX);
-		return -EINVAL;
-	}
-	if (random->by.unit == LIMIT_TIME && random->by.value > DELAY_MAX_NS) {
-		problem_set(problem, RANDOM_BY, "a packet is held back by at most a day, 86400s");
-		return -EINVAL;
-	}
-	if (random->by.unit == LIMIT_TIME && conf->given >> RANDOM_WAIT & 1) {
-		problem_set(problem, RANDOM_WAIT,
-		            "a packet that is held back by a time waits for no other; leave `wait` "
-		            "out");
-		return -EINVAL;
-	}
+	if (random->by.unit == LIMIT_BYTES || random->by.unit == LIMIT_NONE)
+		return problem_set(
+		        problem, RANDOM_BY,
+		        "a packet is held back by a number of packets, like 3pkt, or by a "
+		        "time, like 2ms");
+	if (random->by.unit == LIMIT_PACKETS && random->by.value > REORDER_PACKETS_MAX)
+		return problem_set(problem, RANDOM_BY,
+		                   "a packet is held back by at most %u packets",
+		                   REORDER_PACKETS_MAX);
+	if (random->by.unit == LIMIT_TIME && random->by.value > DELAY_MAX_NS)
+		return problem_set(problem, RANDOM_BY,
+		                   "a packet is held back by at most a day, 86400s");
+	if (random->by.unit == LIMIT_TIME && conf->given >> RANDOM_WAIT & 1)
+		return problem_set(
+		        problem, RANDOM_WAIT,
+		        "a packet that is held back by a time waits for no other; leave `wait` "
+		        "out");
 	if (random->keyed != KEYED_CLOUD && random->by.unit != LIMIT_TIME)
 		return problem_set(problem, RANDOM_KEYED,
 		                   "the packets that a packet waits for are of any flow: hold it "
@@ -259,11 +253,10 @@ static int early_check(const struct conf *conf, const struct cloud_conf *cloud,
 	if (delay && (delay->conf.statement != &delay_statement || delay->delay_ns > 0 ||
 	              delay_has_jitter(delay)))
 		return 0;
-	problem_set(
+	return problem_set(
 	        problem, -1,
 	        "packets that are sent at once overtake those that are delayed: the cloud needs "
 	        "a delay, like `delay 10ms`");
-	return -EINVAL;
 }
 
 const struct statement reorder_early_statement = {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The making of managements, by control. A cloud's queue uses them in engine/cloud_aqm.c. */
-#include <errno.h>
 #include <string.h>
 
 #include "link/aqm.h"
-#include "link/queue.h"
+#include "link/link.h"
 #include "link/rate.h"
 #include "scenario/scenario.h"
 #include "stage/stage.h"
@@ -12,32 +11,30 @@
 
 int aqm_check(const struct conf *conf, const struct cloud_conf *cloud, struct problem *problem)
 {
-	if (!cloud_conf_get(cloud, "rate")) {
-		problem_set(problem, -1,
-		            "there is no queue to manage: give cloud `%s` a `rate`, like `cloud %s "
-		            "rate 10mbit`",
-		            cloud->name, cloud->name);
-		return -EINVAL;
-	}
+	if (!cloud_conf_get(cloud, "rate"))
+		return problem_set(
+		        problem, -1,
+		        "there is no queue to manage: give cloud `%s` a `rate`, like `cloud %s "
+		        "rate 10mbit`",
+		        cloud->name, cloud->name);
 	for (uint32_t i = 0; i < cloud->n_confs; i++) {
 		const struct conf *other = cloud->confs[i];
 
-		if (other->statement->scoped && !conf->scope[0]) {
-			problem_set(problem, -1,
-			            "the link has classes with a queue each: name the class, like "
-			            "`cloud %s class %s %s ...`",
-			            cloud->name, other->scope, conf->statement->name);
-			return -EINVAL;
-		}
+		if (other->statement->scoped && !conf->scope[0])
+			return problem_set(
+			        problem, -1,
+			        "the link has classes with a queue each: name the class, like "
+			        "`cloud %s class %s %s ...`",
+			        cloud->name, other->scope, conf->statement->name);
 		/* An AQM of the same name is the one that is replaced. */
 		if (other->statement->role != ROLE_AQM ||
 		    strcmp(other->statement->name, conf->statement->name) == 0 ||
 		    strcmp(other->scope, conf->scope) != 0)
 			continue;
-		problem_set(problem, -1,
-		            "a queue has one management: `no cloud %s %s` first, or leave out `%s`",
-		            cloud->name, other->statement->name, conf->statement->name);
-		return -EINVAL;
+		return problem_set(
+		        problem, -1,
+		        "a queue has one management: `no cloud %s %s` first, or leave out `%s`",
+		        cloud->name, other->statement->name, conf->statement->name);
 	}
 	return 0;
 }
@@ -48,21 +45,18 @@ int aqm_check_bands(const struct conf *conf, const struct cloud_conf *cloud,
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(cloud, "rate");
 	const char *name = conf->statement->name;
 
-	if (conf->scope[0]) {
-		problem_set(
+	if (conf->scope[0])
+		return problem_set(
 		        problem, -1,
 		        "%s is a scheduler itself, and manages the queue of a link, not that of a "
 		        "class: use `codel` or `pie` here, or leave the classes out",
 		        name);
-		return -EINVAL;
-	}
-	if (rate && rate->drop == RATE_DROP_HEAD) {
-		problem_set(problem, -1,
-		            "%s itself chooses which packet a full queue drops: leave `drop head` "
-		            "out of `rate`",
-		            name);
-		return -EINVAL;
-	}
+	if (rate && rate->drop == RATE_DROP_HEAD)
+		return problem_set(
+		        problem, -1,
+		        "%s itself chooses which packet a full queue drops: leave `drop head` "
+		        "out of `rate`",
+		        name);
 	return aqm_check(conf, cloud, problem);
 }
 

@@ -42,7 +42,7 @@ static uint64_t weight_units(const struct class_conf *conf)
 	return conf->weight.digits * power_of_ten(WEIGHT_PLACES_MAX - conf->weight.places);
 }
 
-static uint64_t greatest_divisor(uint64_t a, uint64_t b)
+uint64_t class_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
 		uint64_t rest = a % b;
@@ -59,7 +59,7 @@ void class_weights(const struct class_conf *const *confs, uint32_t n, uint64_t *
 
 	for (uint32_t i = 0; i < n; i++) {
 		weights[i] = weight_units(confs[i]);
-		divisor = greatest_divisor(weights[i], divisor);
+		divisor = class_divisor(weights[i], divisor);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		weights[i] /= divisor;
@@ -110,18 +110,15 @@ static int check_weight(const struct class_conf *conf, struct problem *problem)
 {
 	if (!(conf->conf.given >> CLASS_FIELD_WEIGHT & 1))
 		return 0;
-	if (conf->weight.digits == 0) {
-		problem_set(problem, CLASS_FIELD_WEIGHT,
-		            "a class with a weight of 0 would never send; give it a small weight, "
-		            "or use `scheduler priority`");
-		return -EINVAL;
-	}
-	if (conf->weight.places > WEIGHT_PLACES_MAX) {
-		problem_set(problem, CLASS_FIELD_WEIGHT,
-		            "a weight has at most %d digits after the decimal point",
-		            WEIGHT_PLACES_MAX);
-		return -EINVAL;
-	}
+	if (conf->weight.digits == 0)
+		return problem_set(
+		        problem, CLASS_FIELD_WEIGHT,
+		        "a class with a weight of 0 would never send; give it a small weight, "
+		        "or use `scheduler priority`");
+	if (conf->weight.places > WEIGHT_PLACES_MAX)
+		return problem_set(problem, CLASS_FIELD_WEIGHT,
+		                   "a weight has at most %d digits after the decimal point",
+		                   WEIGHT_PLACES_MAX);
 	return 0;
 }
 
@@ -135,9 +132,8 @@ static int check_match(const struct class_conf *conf, struct problem *problem)
 	if (match_parse(conf->match, &match)) {
 		if (match.n > 0)
 			return 0;
-		problem_set(problem, CLASS_FIELD_MATCH,
-		            "`match %s` contradicts itself: no packet fits it", conf->match);
-		return -EINVAL;
+		return problem_set(problem, CLASS_FIELD_MATCH,
+		                   "`match %s` contradicts itself: no packet fits it", conf->match);
 	}
 	own = match_own_word(conf->match);
 	if (own < 0)
@@ -155,29 +151,26 @@ static int check_all(const struct class_conf *conf, const struct cloud_conf *clo
 	const struct class_conf *confs[CLASSES_MAX];
 	uint32_t n = class_confs(cloud, confs), rest = 0;
 
-	if (!cloud_conf_get(cloud, "rate")) {
-		problem_set(problem, -1,
-		            "there is no link to share: give cloud `%s` a `rate`, like `cloud %s "
-		            "rate 10mbit`",
-		            cloud->name, cloud->name);
-		return -EINVAL;
-	}
+	if (!cloud_conf_get(cloud, "rate"))
+		return problem_set(
+		        problem, -1,
+		        "there is no link to share: give cloud `%s` a `rate`, like `cloud %s "
+		        "rate 10mbit`",
+		        cloud->name, cloud->name);
 	for (uint32_t i = 0; i < n; i++)
 		rest += confs[i]->match == NULL;
-	if (rest == 0) {
-		problem_set(problem, -1,
-		            "all classes have a `match`: a class without one must take the packets "
-		            "that fit no other, like `cloud %s class rest`",
-		            cloud->name);
-		return -EINVAL;
-	}
-	if (rest > 1 && !conf->match) {
-		problem_set(problem, -1,
-		            "%u classes have no `match`: only one can take the packets that fit no "
-		            "other; give the others a `match`",
-		            rest);
-		return -EINVAL;
-	}
+	if (rest == 0)
+		return problem_set(
+		        problem, -1,
+		        "all classes have a `match`: a class without one must take the packets "
+		        "that fit no other, like `cloud %s class rest`",
+		        cloud->name);
+	if (rest > 1 && !conf->match)
+		return problem_set(
+		        problem, -1,
+		        "%u classes have no `match`: only one can take the packets that fit no "
+		        "other; give the others a `match`",
+		        rest);
 	return 0;
 }
 
@@ -200,17 +193,14 @@ static int scheduler_check(const struct conf *conf, const struct cloud_conf *clo
 	const struct class_conf *confs[CLASSES_MAX];
 	const struct scheduler_conf *scheduler = (const struct scheduler_conf *)conf;
 
-	if (class_confs(cloud, confs) == 0) {
-		problem_set(problem, -1,
-		            "there are no classes to schedule: write some, like `cloud %s class "
-		            "voice weight 0.8 match udp port 5004` and `cloud %s class data`",
-		            cloud->name, cloud->name);
-		return -EINVAL;
-	}
-	if (conf->given >> 1 & 1 && scheduler->algorithm != SCHEDULER_DRR) {
-		problem_set(problem, 1, "only `drr` has a `quantum`: leave it out");
-		return -EINVAL;
-	}
+	if (class_confs(cloud, confs) == 0)
+		return problem_set(
+		        problem, -1,
+		        "there are no classes to schedule: write some, like `cloud %s class "
+		        "voice weight 0.8 match udp port 5004` and `cloud %s class data`",
+		        cloud->name, cloud->name);
+	if (conf->given >> 1 & 1 && scheduler->algorithm != SCHEDULER_DRR)
+		return problem_set(problem, 1, "only `drr` has a `quantum`: leave it out");
 	return 0;
 }
 

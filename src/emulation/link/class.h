@@ -64,6 +64,8 @@ extern const struct statement class_statement, scheduler_statement;
 uint32_t class_confs(const struct cloud_conf *cloud, const struct class_conf *confs[CLASSES_MAX]);
 /* Stores the weights as whole numbers without a common divisor. */
 void class_weights(const struct class_conf *const *confs, uint32_t n, uint64_t *weights);
+/* Returns the greatest common divisor. */
+uint64_t class_divisor(uint64_t a, uint64_t b);
 /* Returns true if weights were given that do not sum to 1. */
 bool class_weights_normalised(const struct class_conf *const *confs, uint32_t n);
 /* Returns the limit of the queue that is in force for this class. */

@@ -38,16 +38,9 @@ static void weights_prepare(struct classes *classes, const uint64_t *weights, ui
 	unsigned __int128 multiple = 1;
 
 	for (uint32_t i = 0; i < classes->n; i++) {
-		uint64_t a = weights[i], b = (uint64_t)(multiple % a);
-
 		least = RTE_MIN(least, weights[i]);
-		while (b) {
-			uint64_t rest = a % b;
-
-			a = b;
-			b = rest;
-		}
-		multiple = multiple * (weights[i] / a);
+		multiple *=
+		        weights[i] / class_divisor(weights[i], (uint64_t)(multiple % weights[i]));
 		if (multiple / least > TAG_PER_BYTE_MAX)
 			multiple = (unsigned __int128)TAG_PER_BYTE_MAX * least + 1;
 	}

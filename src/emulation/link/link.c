@@ -3,6 +3,7 @@
 
 #include "account/counter_read.h"
 #include "holding/hold.h"
+#include "link/aqm.h"
 #include "link/classes.h"
 
 void link_init(struct link *link)
@@ -11,6 +12,52 @@ void link_init(struct link *link)
 	link->plain = true;
 	link->from = &link->queue;
 	link->conf.overhead = OVERHEAD_NONE;
+}
+
+/* ---- a queue ---- */
+
+int queue_compare(const struct limit *limit, uint64_t rate_bps, uint64_t packets, uint64_t bytes)
+{
+	unsigned __int128 amount = bytes, most = limit->value;
+
+	switch ((enum limit_unit)limit->unit) {
+	case LIMIT_BYTES:
+		break;
+	case LIMIT_PACKETS:
+		amount = packets;
+		break;
+	case LIMIT_TIME:
+		amount *= 8 * SIMTIME_S;
+		most *= rate_bps;
+		break;
+	case LIMIT_NONE:
+		return -1;
+	}
+	return (amount > most) - (amount < most);
+}
+
+static const struct aqm_bands *bands_of(const struct queue *queue)
+{
+	return queue->aqm ? queue->aqm->kind->bands : NULL;
+}
+
+struct log *queue_log(const struct queue *queue, uint32_t i)
+{
+	if (i == 0)
+		return (struct log *)(uintptr_t)&queue->log;
+	return bands_of(queue) ? bands_of(queue)->at(queue->aqm, i - 1) : NULL;
+}
+
+void queue_gather(struct queue *queue, struct arena *arena)
+{
+	struct log *band;
+
+	for (uint32_t i = 1; (band = queue_log(queue, i)); i++) {
+		if (band->records)
+			log_join(&queue->log, band, arena);
+	}
+	if (bands_of(queue))
+		bands_of(queue)->emptied(queue->aqm);
 }
 
 /* ---- sums over all queues ---- */
@@ -144,7 +191,7 @@ static void head_schedule(struct link *link, uint32_t wire_bytes)
 	link->slotted = true;
 }
 
-static __attribute__((noinline)) void idle_otherwise(struct link *link, simtime now)
+void link_idle_slow(struct link *link, simtime now)
 {
 	if (link->conf.stopped)
 		link->shaper.at = now;
@@ -152,14 +199,6 @@ static __attribute__((noinline)) void idle_otherwise(struct link *link, simtime 
 		cursor_set(link, now);
 	else
 		shaper_idle_until(&link->shaper, now);
-}
-
-void link_idle_until(struct link *link, simtime now)
-{
-	if (likely(link->plain))
-		shaper_idle_until(&link->shaper, now);
-	else
-		idle_otherwise(link, now);
 }
 
 /* Schedules a new head. With slots, the shaper may have been idle before: it may have finished the
@@ -196,13 +235,7 @@ void link_depart_slow(struct link *link, struct arena *arena)
 	else
 		shaper_depart(&link->shaper, link->ready, length);
 	link_let_go(link, queue);
-	if (link->taken.records) {
-		log_pop(&link->taken, arena);
-		queue->held_packets--;
-		queue->held_bytes -= length;
-	} else {
-		queue_pop(queue, arena, length);
-	}
+	queue_pop(queue, link->taken.records ? &link->taken : &queue->log, arena, length);
 }
 
 bool link_at_rest(struct link *link, simtime now)
@@ -248,13 +281,14 @@ bool link_oldest(struct link *link, const struct queue *queue, struct arena *are
  * queue, which a change may be. */
 static void queue_count(struct queue *queue, const struct link *link)
 {
-	struct log_walk walk;
 	const struct held *held;
 	const struct log *log;
 
 	queue->held_bytes = 0;
 	for (uint32_t i = 0; (log = queue_log(queue, i)); i++) {
-		for (held = log_walk_first(&walk, log); held; held = log_walk_next(&walk))
+		struct log_walk walk = log_walk(log);
+
+		while ((held = log_walk_next(&walk)))
 			queue->held_bytes += link_length(link, held->wire_bytes);
 	}
 	if (link->from == queue && link->taken.records)

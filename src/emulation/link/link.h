@@ -20,6 +20,11 @@
  * arrival. The cloud puts it directly on the line. It never enters the queue, unless the link has
  * classes, or a management that acts at the head or has bands.
  *
+ * A queue has its packets in a log, in order of arrival, a limit, and optionally an active queue
+ * management (aqm.h). One that drops its head needs the oldest waiting packet at the front of the
+ * log: then the link holds the head apart. A management with bands keeps the waiting packets in
+ * logs of its own.
+ *
  * The lengths of packets and queues, in bytes, are those that count on the link (overhead.h). If
  * no overhead is given, a packet takes as much of an opportunity as in mahimahi, else its length
  * with overhead.
@@ -29,11 +34,69 @@
 #ifndef WEIR_LINK_H
 #define WEIR_LINK_H
 
+#include "account/counters.h"
+#include "holding/log.h"
 #include "link/opportunities.h"
 #include "link/overhead.h"
-#include "link/queue.h"
 #include "link/shaper.h"
 #include "link/slots.h"
+#include "scenario/field.h"
+
+/* ---- a queue ---- */
+
+struct aqm;
+
+struct queue {
+	struct log log;
+	uint64_t held_packets, held_bytes; /* including the head that the link has taken */
+	struct limit limit;
+	struct aqm *aqm; /* NULL: only the limit applies */
+	bool drop_head;  /* a full queue drops its oldest packet, not the arriving one */
+	/* The part of the head that counts as being sent, not as waiting. */
+	uint32_t sending, sending_bytes;
+	struct queue_counters *counters; /* of its class; NULL: the link has no classes */
+};
+
+/* Packets and bytes that wait, without those that are being sent. */
+static inline uint64_t queue_packets(const struct queue *queue)
+{
+	return queue->held_packets - queue->sending;
+}
+
+static inline uint64_t queue_bytes(const struct queue *queue)
+{
+	return queue->held_bytes - queue->sending_bytes;
+}
+
+/* Compares packets and bytes with a limit: negative below it, 0 at it, positive above. A limit in
+ * time is compared with the time that the rate takes for the bytes. LIMIT_NONE: always below. */
+int queue_compare(const struct limit *limit, uint64_t rate_bps, uint64_t packets, uint64_t bytes);
+
+/* Returns true if a packet of this length has room now, at this rate. */
+static inline bool queue_has_room(const struct queue *queue, uint64_t rate_bps, uint32_t length)
+{
+	return __builtin_expect(queue->limit.unit == LIMIT_BYTES, 1)
+	               ? queue_bytes(queue) + length <= queue->limit.value
+	               : queue_compare(&queue->limit, rate_bps, queue_packets(queue) + 1,
+	                               queue_bytes(queue) + length) <= 0;
+}
+
+/* Returns log i of the queue: 0 is its own, the others are the bands of its management (aqm.h).
+ * Returns NULL if there are no more. */
+struct log *queue_log(const struct queue *queue, uint32_t i);
+/* Moves all packets from the bands of the management to the end of the queue's own log. */
+void queue_gather(struct queue *queue, struct arena *arena);
+
+/* Removes the front of this log, whose packet was one of the queue. */
+static inline void queue_pop(struct queue *queue, struct log *log, struct arena *arena,
+                             uint32_t length)
+{
+	queue->held_packets--;
+	queue->held_bytes -= length;
+	log_pop(log, arena);
+}
+
+/* ---- the link ---- */
 
 struct link_conf {
 	uint64_t rate_bps; /* 0: none; a queued packet leaves at once, or with its slot */
@@ -121,19 +184,13 @@ static inline bool link_has_room(const struct link *link, const struct queue *qu
 void link_configure(struct link *link, const struct link_conf *conf, simtime now);
 
 /* Advances the shaper of a link that had nothing to send until `now`. */
-void link_idle_until(struct link *link, simtime now);
-
-/* Counts a packet that has arrived and was appended to the log of this queue. Returns true if the
- * link was idle: the caller must then let it take a head. */
-static inline bool link_arrived(struct link *link, struct queue *queue, const struct held *held,
-                                simtime now)
+void link_idle_slow(struct link *link, simtime now);
+static inline void link_idle_until(struct link *link, simtime now)
 {
-	queue->held_packets++;
-	queue->held_bytes += link_length(link, held->wire_bytes);
-	if (link->busy)
-		return false;
-	link_idle_until(link, now);
-	return true;
+	if (__builtin_expect(link->plain, 1))
+		shaper_idle_until(&link->shaper, now);
+	else
+		link_idle_slow(link, now);
 }
 
 /* Resets the state of the head: the link has none any more. */
@@ -184,7 +241,7 @@ static inline void link_depart(struct link *link, struct arena *arena)
 	length = link_length(link, log_front(&queue->log)->wire_bytes);
 	shaper_depart(&link->shaper, link->ready, length);
 	link_let_go(link, queue);
-	queue_pop(queue, arena, length);
+	queue_pop(queue, &queue->log, arena, length);
 }
 
 /* Returns true if the link has no packet, and no debt for packets that it has sent. */

@@ -2,7 +2,6 @@
 #include "link/rate.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,35 +120,27 @@ static int check_overhead(const struct rate_conf *rate, struct problem *problem)
 	long number;
 	enum layer layer = layer_of(rate->overhead, &number);
 
-	if (layer == LAYER_WRONG) {
-		problem_set(problem, RATE_FIELD_OVERHEAD,
-		            "`overhead %.40s`: expected layer1, layer2, layer3, atm, or a number "
-		            "of bytes from -%d to %d, like -14",
-		            rate->overhead, EXTRA_MAX, EXTRA_MAX);
-		return -EINVAL;
-	}
-	if (rate->conf.given >> RATE_FIELD_ENCAP & 1 && layer != LAYER_ATM) {
-		problem_set(problem, RATE_FIELD_ENCAP,
-		            "`encap` belongs to `overhead atm`; say `overhead %" PRIu64
-		            "` to add this many bytes",
-		            rate->encap_bytes);
-		return -EINVAL;
-	}
-	if (layer == LAYER_ATM && rate->cell_bytes) {
-		problem_set(problem, RATE_FIELD_CELL,
-		            "`overhead atm` has its own cells, of 48 B: leave `cell` out");
-		return -EINVAL;
-	}
-	if (rate->cell_overhead_bytes && !rate->cell_bytes) {
-		problem_set(problem, RATE_FIELD_CELL_OVERHEAD,
-		            "there are no cells: say how much one carries, like `cell 48B`");
-		return -EINVAL;
-	}
-	if (rate->cell_bytes + rate->cell_overhead_bytes > CELL_TIMES_MAX * rate->cell_bytes) {
-		problem_set(problem, RATE_FIELD_CELL_OVERHEAD,
-		            "a cell can take at most %d times what it carries", CELL_TIMES_MAX);
-		return -EINVAL;
-	}
+	if (layer == LAYER_WRONG)
+		return problem_set(
+		        problem, RATE_FIELD_OVERHEAD,
+		        "`overhead %.40s`: expected layer1, layer2, layer3, atm, or a number "
+		        "of bytes from -%d to %d, like -14",
+		        rate->overhead, EXTRA_MAX, EXTRA_MAX);
+	if (rate->conf.given >> RATE_FIELD_ENCAP & 1 && layer != LAYER_ATM)
+		return problem_set(problem, RATE_FIELD_ENCAP,
+		                   "`encap` belongs to `overhead atm`; say `overhead %" PRIu64
+		                   "` to add this many bytes",
+		                   rate->encap_bytes);
+	if (layer == LAYER_ATM && rate->cell_bytes)
+		return problem_set(problem, RATE_FIELD_CELL,
+		                   "`overhead atm` has its own cells, of 48 B: leave `cell` out");
+	if (rate->cell_overhead_bytes && !rate->cell_bytes)
+		return problem_set(problem, RATE_FIELD_CELL_OVERHEAD,
+		                   "there are no cells: say how much one carries, like `cell 48B`");
+	if (rate->cell_bytes + rate->cell_overhead_bytes > CELL_TIMES_MAX * rate->cell_bytes)
+		return problem_set(problem, RATE_FIELD_CELL_OVERHEAD,
+		                   "a cell can take at most %d times what it carries",
+		                   CELL_TIMES_MAX);
 	return 0;
 }
 
@@ -202,17 +193,14 @@ static int rate_check(const struct conf *conf, const struct cloud_conf *cloud,
 	const struct rate_conf *rate = (const struct rate_conf *)conf;
 
 	(void)cloud;
-	if (rate->algorithm == RATE_TOKEN_BUCKET && rate->burst_bytes == 0) {
-		problem_set(problem, RATE_FIELD_ALGORITHM,
-		            "a token-bucket needs its depth: add `burst` and a size, like 15kB");
-		return -EINVAL;
-	}
-	if (rate->algorithm == RATE_LEAKY_BUCKET && rate->burst_bytes != 0) {
-		problem_set(problem, RATE_FIELD_BURST,
-		            "a leaky-bucket has no burst: leave it out, or say `algorithm "
-		            "token-bucket`");
-		return -EINVAL;
-	}
+	if (rate->algorithm == RATE_TOKEN_BUCKET && rate->burst_bytes == 0)
+		return problem_set(
+		        problem, RATE_FIELD_ALGORITHM,
+		        "a token-bucket needs its depth: add `burst` and a size, like 15kB");
+	if (rate->algorithm == RATE_LEAKY_BUCKET && rate->burst_bytes != 0)
+		return problem_set(problem, RATE_FIELD_BURST,
+		                   "a leaky-bucket has no burst: leave it out, or say `algorithm "
+		                   "token-bucket`");
 	return check_overhead(rate, problem);
 }
 

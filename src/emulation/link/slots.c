@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "link/slots.h"
 
-#include <errno.h>
-
 #include "line/delay.h"
 #include "scenario/scenario.h"
 
@@ -52,23 +50,17 @@ struct slots_rule slots_rule_of(const struct slots_conf *conf, struct draw_key k
 
 struct limit slots_queue(const struct slots_conf *conf)
 {
-	uint64_t value;
+	const uint64_t budget = conf->packets ? conf->packets : conf->bytes;
+	const uint64_t least = conf->packets ? SLOTS_PACKETS_MIN : SLOTS_BYTES_MIN;
 
 	if (conf->queue.unit != LIMIT_NONE)
 		return conf->queue;
-	if (conf->packets) {
-		value = SLOTS_AHEAD * conf->packets;
-		if (value < SLOTS_PACKETS_MIN)
-			value = SLOTS_PACKETS_MIN;
-		return (struct limit){.value = value, .unit = LIMIT_PACKETS};
-	}
-	if (conf->bytes) {
-		value = SLOTS_AHEAD * conf->bytes;
-		if (value < SLOTS_BYTES_MIN)
-			value = SLOTS_BYTES_MIN;
-		return (struct limit){.value = value, .unit = LIMIT_BYTES};
-	}
-	return (struct limit){.unit = LIMIT_NONE};
+	if (budget == 0)
+		return (struct limit){.unit = LIMIT_NONE};
+	return (struct limit){
+	        .value = SLOTS_AHEAD * budget > least ? SLOTS_AHEAD * budget : least,
+	        .unit = conf->packets ? LIMIT_PACKETS : LIMIT_BYTES,
+	};
 }
 
 static int slots_check(const struct conf *conf, const struct cloud_conf *cloud,
@@ -76,21 +68,16 @@ static int slots_check(const struct conf *conf, const struct cloud_conf *cloud,
 {
 	const struct slots_conf *slots = (const struct slots_conf *)conf;
 
-	if (slots->max_ns < slots->min_ns) {
-		problem_set(problem, SLOTS_FIELD_MAX,
-		            "`max` is below `min`: slots open between the two");
-		return -EINVAL;
-	}
-	if (slots->queue.unit != LIMIT_NONE && cloud_conf_get(cloud, "rate")) {
-		problem_set(problem, SLOTS_FIELD_QUEUE,
-		            "the cloud has a `rate`, and only one queue: give `rate` its `queue`");
-		return -EINVAL;
-	}
-	if (slots->queue.unit == LIMIT_TIME) {
-		problem_set(problem, SLOTS_FIELD_QUEUE,
-		            "a queue limited in time needs a `rate`; give bytes or packets");
-		return -EINVAL;
-	}
+	if (slots->max_ns < slots->min_ns)
+		return problem_set(problem, SLOTS_FIELD_MAX,
+		                   "`max` is below `min`: slots open between the two");
+	if (slots->queue.unit != LIMIT_NONE && cloud_conf_get(cloud, "rate"))
+		return problem_set(
+		        problem, SLOTS_FIELD_QUEUE,
+		        "the cloud has a `rate`, and only one queue: give `rate` its `queue`");
+	if (slots->queue.unit == LIMIT_TIME)
+		return problem_set(problem, SLOTS_FIELD_QUEUE,
+		                   "a queue limited in time needs a `rate`; give bytes or packets");
 	return 0;
 }
 

@@ -208,11 +208,11 @@ static bool dualpi2_fits(const struct aqm *aqm)
 {
 	const struct dualpi2 *self = (const struct dualpi2 *)aqm;
 	const struct held *held;
-	struct log_walk walk;
 
 	for (uint32_t i = 0; self->pi2.begun && i < BANDS; i++) {
-		held = log_walk_first(&walk, &self->band[i]);
-		for (; held; held = log_walk_next(&walk)) {
+		struct log_walk walk = log_walk(&self->band[i]);
+
+		while ((held = log_walk_next(&walk))) {
 			if (held->t_ns >= self->pi2.update)
 				return false;
 		}

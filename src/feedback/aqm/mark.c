@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "account/counter_read.h"
-#include "link/queue.h"
+#include "link/link.h"
 #include "notify/becn.h"
 #include "notify/ecn.h"
 #include "snapshot/snapshot.h"
