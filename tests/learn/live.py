@@ -25,6 +25,7 @@ from weir.learn.live import client  # noqa: E402
 
 ENVIRONMENT = dict(os.environ, WEIR_PYTHON=sys.executable)
 MS = 10**6
+TRIES = 3
 
 
 def free_port():
@@ -63,9 +64,8 @@ def refusal(where):
     raise AssertionError(f"{where} is learned")
 
 
-def a_known_path_is_learned_in_both_directions():
-    if subprocess.run([WEIR, "exec", "-q", "--", "true"], capture_output=True).returncode:
-        raise tap.Skip("weir exec does not work here")
+def learn_a_known_path():
+    """Returns what is learned of a path, by cloud."""
     with server(host="0.0.0.0") as (process, port), tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [WEIR, "exec", "-q", "--seed", "3", "--down", "rate 8mbit queue 40kB", "--down",
@@ -75,18 +75,38 @@ def a_known_path_is_learned_in_both_directions():
             capture_output=True, text=True, env=ENVIRONMENT)
         assert done.returncode in (0, 1), (done.stdout, done.stderr)
         assert process.wait(10) == 0, process.stdout.read()
-        found = json.loads(done.stdout)
         subprocess.run([WEIR, "check", "-c", os.path.join(folder, "path.weir")], check=True,
                        stdout=subprocess.DEVNULL)
+        return json.loads(done.stdout)["clouds"]
+
+
+def wrong_of_the_known_path(clouds):
+    """Lists what was not learned of it."""
     for cloud, rate, queue, delay in (("down", 8e6, 40e3, 15 * MS), ("up", 3e6, 20e3, 10 * MS)):
-        values = {one["name"]: one["value"] for one in found["clouds"][cloud]["estimates"]}
-        assert abs(values["rate"] - rate) < 0.02 * rate, (cloud, values)
-        assert abs(values["queue"] - queue) < 0.06 * queue, (cloud, values)
-        # A machine that is busy adds to the delay, and never takes from it.
-        assert delay - 0.1 * MS < values["delay"] < delay + 25 * MS, (cloud, values)
-    loss = found["clouds"]["down"]["loss"]["rate"]
-    assert loss["low"] < 0.035 and loss["high"] > 0.01, loss
-    assert found["clouds"]["up"]["loss"]["rate"]["value"] < 0.01
+        values = {one["name"]: one["value"] for one in clouds[cloud]["estimates"]}
+        for name, near in (("rate", abs(values.get("rate", 0) - rate) < 0.02 * rate),
+                           ("queue", abs(values.get("queue", 0) - queue) < 0.06 * queue),
+                           # A machine that is busy adds to the delay, and never takes from it.
+                           ("delay", delay - 0.1 * MS < values["delay"] < delay + 25 * MS)):
+            if not near:
+                yield f"{name} of {cloud}: {values}"
+    loss = clouds["down"]["loss"]["rate"]
+    if not (loss["low"] < 0.035 and loss["high"] > 0.01):
+        yield f"loss of down: {loss}"
+    if not clouds["up"]["loss"]["rate"]["value"] < 0.01:
+        yield f"loss of up: {clouds['up']['loss']}"
+
+
+def a_known_path_is_learned_in_both_directions():
+    if subprocess.run([WEIR, "exec", "-q", "--", "true"], capture_output=True).returncode:
+        raise tap.Skip("weir exec does not work here")
+    # Of a machine that stands still during these five seconds, its standstill is learned.
+    wrong = []
+    for _ in range(TRIES):
+        wrong.append(list(wrong_of_the_known_path(learn_a_known_path())))
+        if not wrong[-1]:
+            return
+    raise AssertionError(wrong)
 
 
 def one_client_at_a_time_and_the_server_ends_behind_the_first():
