@@ -34,6 +34,9 @@ ENVIRONMENT = dict(
     os.environ, WEIR_LIBRARY=LIBRARY, LD_LIBRARY_PATH=BESIDE, PYTHONDONTWRITEBYTECODE="1",
     PYTHONPATH=os.path.join(ROOT, "python", "src"),
     CARGO_TARGET_DIR=os.path.join(OWN, "target"), CARGO_NET_RETRY="1", CARGO_TERM_COLOR="never",
+    # Nobody debugs these programs, or compiles them twice. Two seeds take less than compiling well.
+    CARGO_PROFILE_DEV_DEBUG="0", CARGO_INCREMENTAL="0",
+    **({} if "WEIR_SEEDS" in os.environ else {"CARGO_PROFILE_DEV_OPT_LEVEL": "0"}),
     CGO_CFLAGS=f"-I{HEADER}", CGO_LDFLAGS=f"-L{BESIDE}", GOTOOLCHAIN="local", GOFLAGS="-mod=mod")
 
 

@@ -25,7 +25,7 @@ import traffic  # noqa: E402
 from weir.learn import pairs, path  # noqa: E402
 
 PACKETS = 100_000
-FEW = 8
+FEW = 4
 # Scenarios of later runs that were learned wrong once: a bucket by its first packets alone, a rate
 # that a drift hid, a depth whose interval was too narrow, one that was wrong by six packets.
 WRONG_ONCE = (9022, 9078, 9084, 12001, 20142)

@@ -22,7 +22,7 @@ import closed_loop  # noqa: E402
 import numpy  # noqa: E402
 from weir.learn import pairs, path  # noqa: E402
 
-FEW = 6
+FEW = 3  # a kind each
 PACKETS = 60_000
 MS = 1e6
 
