@@ -133,7 +133,7 @@ static void a_folder_that_is_just_being_made_stays(void **state)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (other == 0)
 		leftovers_remove(folder, "run", NULL);
-	for (int i = 0; i < 10000; i++) {
+	for (int i = 0; i < 4000; i++) {
 		int hold;
 
 		snprintf(path, sizeof(path), "run/weir-%d-%08x", dead, i);

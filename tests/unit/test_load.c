@@ -247,7 +247,7 @@ static void expect_alike(const char *path, struct rig *fresh, const char *first)
 	rig_close(rig);
 }
 
-/* Each over four others: the packets and the configuration are those of a fresh run. */
+/* Each over two others: the packets and the configuration are those of a fresh run. */
 static void over_any_other_a_scenario_is_as_if_it_had_been_the_first(void **state)
 {
 	glob_t configs;
@@ -257,8 +257,8 @@ static void over_any_other_a_scenario_is_as_if_it_had_been_the_first(void **stat
 	for (size_t i = 0; i < configs.gl_pathc; i++) {
 		struct rig *fresh = rig_played(NULL, configs.gl_pathv[i]);
 
-		for (size_t k = 0; k < 4; k++) {
-			size_t first = (i + 1 + (4 * i + k * 5) % (configs.gl_pathc - 1)) %
+		for (size_t k = 0; k < 2; k++) {
+			size_t first = (i + 1 + (2 * i + k * 5) % (configs.gl_pathc - 1)) %
 			               configs.gl_pathc;
 
 			assert_int_not_equal(first, i);
