@@ -436,6 +436,7 @@ def a_capture_keeps_its_file_when_its_terminal_is_closed():
         process, path = taps(weir, "x")
         while process.poll() is None:  # the shell and the kernel send one each, at any time
             process.send_signal(signal.SIGHUP)
+            time.sleep(0.001)
         error = process.communicate(timeout=LONG_S)[1]
         assert process.returncode == 0 and os.path.exists(path), (process.returncode, error)
         os.remove(path)
