@@ -8,6 +8,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import stat
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,47 @@ class CommandError(Exception):
     def __init__(self, text: str, wrong: bool = True, interrupted: bool = False) -> None:
         super().__init__(text)
         self.wrong, self.interrupted = wrong, interrupted
+
+
+class Given(dict[str, str]):
+    """A command line, which the program has checked: the values of options by their names. A number
+    is in the unit of a field of its type, a flag is "". Options that are not given, and have no
+    initial value, are left out. `words` are no options."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        first = words.index("--")
+        second = words.index("--", first + 1)
+        initial, self._given = ([word.split("=", 1) for word in part]
+                                for part in (words[:first], words[first + 1:second]))
+        super().__init__([*initial, *self._given])
+        self.words = [*words[second + 1:]]
+        self.given = {name for name, _ in self._given}
+
+    def every(self, option: str) -> list[str]:
+        """Returns the values of an option that may be given several times."""
+        return [value for name, value in self._given if name == option]
+
+    def check_parts(self, parts_of: Mapping[str, Sequence[str]], parts: Sequence[str]) -> None:
+        """Rejects an option that applies to none of these parts of the command: it has no effect,
+        so it is a mistake."""
+        for option, its in parts_of.items():
+            if option in self.given and not set(its) & {*parts}:
+                raise CommandError(f"--{option} applies only to {listing(its)}")
+
+
+def listing(words: Sequence[str]) -> str:
+    """Returns `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def is_text(word: str) -> bool:
+    """Returns whether it is UTF-8 text without control characters."""
+    return not re.search(r"[\0-\x08\n-\x1f\x7f-\x9f\ud800-\udfff]", word)
+
+
+def path_text(path: str) -> str:
+    """Returns a path as a question has it: a character for each byte."""
+    return os.fsencode(path).decode("latin-1")
 
 
 def failure(answer: Mapping[str, Any], name: str) -> CommandError:

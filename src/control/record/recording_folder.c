@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_common.h>
+
 #include "language/language.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
@@ -122,9 +124,7 @@ struct recording_folder {
 	const struct follower *follower; /* for which files are read */
 	char path[PATH_MAX];
 	struct recording_about about;
-	const char *config;
-	const char *const *edits;
-	uint32_t n_edits;
+	const struct rerun_asked *asked;
 	json_t *rows;     /* of changes.jsonl: changes and files, in order */
 	json_t *warnings; /* of changes.jsonl: about the snap */
 	struct scenario *first;
@@ -204,9 +204,9 @@ static int edit_all(const struct recording_folder *folder, struct scenario *scen
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < folder->n_edits; i++)
-		rc = edit(scenario, folder->edits[i], problem);
-	return rc == 0 && folder->n_edits > 0 ? scenario_check(scenario, problem) : rc;
+	for (uint32_t i = 0; rc == 0 && i < folder->asked->set.n; i++)
+		rc = edit(scenario, folder->asked->set.text[i], problem);
+	return rc == 0 && folder->asked->set.n > 0 ? scenario_check(scenario, problem) : rc;
 }
 
 /* Makes the scenario of the text, with the edits. */
@@ -312,9 +312,9 @@ static const struct scenario *change_made(void *argument, uint32_t worker, uint6
 	struct follower *follower = &folder->followers[worker];
 	char name[40];
 
-	if (folder->config && !folder->about.flight)
+	if (folder->asked->config && !folder->about.flight)
 		return folder->first;
-	if (folder->config && follower->begun)
+	if (folder->asked->config && follower->begun)
 		return folder->other;
 	if (!has_begun_to_read(folder, follower, problem))
 		return NULL;
@@ -334,7 +334,7 @@ static const struct scenario *begun_with(void *argument, uint32_t worker, struct
 	struct follower *follower = &folder->followers[worker];
 
 	follower->begun = true;
-	if (folder->config)
+	if (folder->asked->config)
 		return folder->other;
 	if (!has_begun_to_read(folder, follower, problem))
 		return NULL;
@@ -461,10 +461,10 @@ static int read_first(struct recording_folder *folder, struct problem *problem)
 	folder->text = read_all(folder, "scenario.weir", NULL);
 	if (!folder->text)
 		return wrong(folder, "scenario.weir", "cannot be read", problem);
-	if (folder->config) {
+	if (folder->asked->config) {
 		struct scenario **place = folder->about.flight ? &folder->other : &folder->first;
 
-		if (scenario_file_load(folder->config, place, message, sizeof(message)))
+		if (scenario_file_load(folder->asked->config, place, message, sizeof(message)))
 			return problem_set(problem, -1, "%s", message);
 		/* The seed stays the same, unless the file gives another. */
 		if (!(*place)->seed_given &&
@@ -482,9 +482,8 @@ static int read_first(struct recording_folder *folder, struct problem *problem)
 	                            problem);
 }
 
-int recording_folder_open(const char *path, const char *config, const char *const *edits,
-                          uint32_t n_edits, struct recording_folder **result,
-                          struct problem *problem)
+int recording_folder_open(const char *path, const struct rerun_asked *asked,
+                          struct recording_folder **result, struct problem *problem)
 {
 	struct recording_folder *folder = calloc(1, sizeof(*folder));
 	json_t *about = NULL;
@@ -494,9 +493,7 @@ int recording_folder_open(const char *path, const char *config, const char *cons
 	if (!folder)
 		return -ENOMEM;
 	folder->source.read = read_recorded;
-	folder->config = config;
-	folder->edits = edits;
-	folder->n_edits = n_edits;
+	folder->asked = asked;
 	snprintf(folder->path, sizeof(folder->path), "%s", path);
 	rc = read_about(folder, &about, problem);
 	if (rc == 0)
@@ -505,6 +502,10 @@ int recording_folder_open(const char *path, const char *config, const char *cons
 		rc = read_first(folder, problem);
 	if (rc == 0)
 		rc = read_ports(folder, json_object_get(about, "ports"), problem);
+	if (rc == 0 && folder->about.flight && asked->seed_given)
+		rc = problem_set(problem, -1,
+		                 "--seed: a flight continues with the random draws of "
+		                 "its run; leave --seed out");
 	json_decref(about);
 	if (rc < 0) {
 		recording_folder_close(folder);
@@ -543,18 +544,26 @@ const struct scenario *recording_folder_first(const struct recording_folder *fol
 	return folder->first;
 }
 
-struct rerun_options recording_folder_rerun(struct recording_folder *folder)
+struct rerun_options recording_folder_rerun(struct recording_folder *folder,
+                                            struct replay_options *replay)
 {
 	const struct recording_about *about = &folder->about;
-	struct rerun_options options = {.path = about->ingress,
-	                                .workers = about->workers,
-	                                .snap = about->snap,
-	                                .flight = about->flight,
-	                                .change = change_made,
-	                                .begun = begun_with,
-	                                .argument = folder};
+	const struct rerun_asked *asked = folder->asked;
+	struct rerun_options options = {
+	        .otherwise = asked->config || asked->set.n || asked->seed_given,
+	        .ideal = asked->ideal,
+	        .until_ns = asked->until_ns ? asked->until_ns : SIMTIME_NEVER,
+	        .replay = replay,
+	        .path = about->ingress,
+	        .workers = about->workers,
+	        .snap = about->snap,
+	        .flight = about->flight,
+	        .change = change_made,
+	        .begun = begun_with,
+	        .argument = folder};
 
 	memcpy(options.emulator, about->emulator, sizeof(options.emulator));
+	replay->memory_bytes = RTE_MAX(replay->memory_bytes, 2 * about->memory_bytes);
 	return options;
 }
 

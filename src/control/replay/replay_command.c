@@ -112,7 +112,7 @@ static int replay_recording_run(const struct replay_arguments *arguments,
 {
 	const struct recording_about *about = recording_folder_about(folder);
 	struct replay_options replay = *options;
-	struct rerun_options rerun = recording_folder_rerun(folder);
+	struct rerun_options rerun = recording_folder_rerun(folder, &replay);
 	struct rerun_result *outcome = calloc(1, sizeof(*outcome));
 	char other[RECORDING_OTHER_BYTES];
 	int rc;
@@ -121,12 +121,6 @@ static int replay_recording_run(const struct replay_arguments *arguments,
 		problem_set(problem, -1, "no memory");
 		return -ENOMEM;
 	}
-	rerun.otherwise = arguments->config || arguments->n_set || arguments->seed_given;
-	rerun.ideal = arguments->ideal;
-	rerun.until_ns = arguments->until_ns ? arguments->until_ns : SIMTIME_NEVER;
-	rerun.replay = &replay;
-	/* The packets held in the recorded run must have room here, too. */
-	replay.memory_bytes = RTE_MAX(replay.memory_bytes, 2 * about->memory_bytes);
 	rc = rerun_run(scenario, &rerun, outcome, problem);
 	if (rc == 0 && outcome->differs) {
 		problem_set(problem, -1, "%s: differs from the recorded run: %s%s",
@@ -468,17 +462,10 @@ static int load(struct session *session, char *message, size_t room)
 
 	if (!a->recording)
 		return short_form_make(&form, &session->scenario, message, room);
-	rc = recording_folder_open(a->recording, a->config, a->set, a->n_set, &session->folder,
-	                           &problem);
+	rc = recording_folder_open(a->recording, &a->asked, &session->folder, &problem);
 	if (rc < 0) {
 		snprintf(message, room, "%s", problem.text);
 		return rc;
-	}
-	if (recording_folder_about(session->folder)->flight && a->seed_given) {
-		snprintf(message, room,
-		         "--seed: a flight continues with the random draws of its run; leave "
-		         "--seed out");
-		return -EINVAL;
 	}
 	recording_reach(session->folder, !a->config, warn, NULL);
 	session->scenario = scenario_copy(recording_folder_first(session->folder));
@@ -514,8 +501,8 @@ int command_replay(int argc, char **argv)
 	}
 	scenario_warn(session.scenario, stderr);
 	/* Chooses the seed. One that weir draws is short, since someone may have to type it. */
-	if (session.arguments.seed_given) {
-		session.scenario->seed = session.arguments.seed;
+	if (session.arguments.asked.seed_given) {
+		session.scenario->seed = session.arguments.asked.seed;
 	} else if (!session.scenario->seed_given) {
 		if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
 			drawn = (uint32_t)getpid();
