@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -28,6 +27,7 @@
 #include "replay/picture.h"
 #include "replay/replay_command.h"
 #include "replay/replay_report.h"
+#include "run/run_prepare.h"
 #include "text/alloc_failure.h"
 #include "text/word.h"
 
@@ -484,7 +484,6 @@ int command_replay(int argc, char **argv)
 	static const char *const outputs[] = {"--out",     "--report",       "--log", "--capture",
 	                                      "--picture", "--explain-json", NULL};
 	int status;
-	uint32_t drawn = 1;
 	static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action = {.sa_handler = stop};
 
@@ -500,15 +499,11 @@ int command_replay(int argc, char **argv)
 		return 2;
 	}
 	scenario_warn(session.scenario, stderr);
-	/* Chooses the seed. One that weir draws is short, since someone may have to type it. */
 	if (session.arguments.asked.seed_given) {
 		session.scenario->seed = session.arguments.asked.seed;
-	} else if (!session.scenario->seed_given) {
-		if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
-			drawn = (uint32_t)getpid();
-		session.scenario->seed = drawn;
+		session.scenario->seed_given = true;
 	}
-	session.scenario->seed_given = true;
+	run_seed_choose(session.scenario);
 	session.bar = !session.arguments.quiet && isatty(STDERR_FILENO);
 	/* A stop signal makes the run end and remove what it began. A broken pipe and a limit of
 	 * file size become errors of writing, instead of killing the process. */
