@@ -94,17 +94,10 @@ void explain_run_print(const struct explain_run *run, FILE *out)
 
 char *explain_run_text(const struct explain_run *run)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = alloc_failure_stream(&text, &bytes);
+	struct printed text;
 
-	if (!out)
-		return NULL;
-	explain_run_print(run, out);
-	if (alloc_failure_close(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	explain_run_print(run, printed_begin(&text));
+	return printed_end(&text);
 }
 
 int explain_run_publish(struct explain_run *run, struct problem *problem)
