@@ -20,13 +20,6 @@ struct explain_run {
 	char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
 };
 
-void explain_ports(const struct scenario *scenario,
-                   char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES])
-{
-	for (uint32_t i = 0; i < scenario->n_ports; i++)
-		memcpy(ports[i], scenario->ports[i].name, SCENARIO_NAME_BYTES);
-}
-
 int explain_run_open(const struct explain_plan *plan, struct explain_run **result,
                      struct problem *problem)
 {
@@ -61,6 +54,21 @@ err_memory:
 	explain_run_free(run);
 	problem_set(problem, -1, "no memory to explain connections");
 	return -ENOMEM;
+}
+
+int explain_run_of(const struct scenario *scenario, const char *json, bool deaf,
+                   struct explain_run **run, struct problem *problem)
+{
+	char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
+
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		memcpy(ports[i], scenario->ports[i].name, SCENARIO_NAME_BYTES);
+	return explain_run_open(
+	        &(struct explain_plan){.n_ports = scenario->n_ports,
+	                               .ports = (const char(*)[SCENARIO_NAME_BYTES])ports,
+	                               .json = json,
+	                               .deaf = deaf},
+	        run, problem);
 }
 
 void explain_run_take(void *argument, const struct fate *const fates[], uint32_t n)

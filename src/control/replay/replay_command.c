@@ -281,19 +281,6 @@ static int open_capture(struct session *session, struct problem *problem)
 	                         &session->capture, problem);
 }
 
-static int open_explain(struct session *session, struct problem *problem)
-{
-	char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
-
-	explain_ports(session->scenario, ports);
-	return explain_run_open(
-	        &(struct explain_plan){.n_ports = session->scenario->n_ports,
-	                               .ports = (const char(*)[SCENARIO_NAME_BYTES])ports,
-	                               .json = session->arguments.explain_json,
-	                               .deaf = !session->arguments.recording},
-	        &session->explain, problem);
-}
-
 static int open_files(struct session *session, struct problem *problem)
 {
 	const struct replay_arguments *a = &session->arguments;
@@ -311,7 +298,8 @@ static int open_files(struct session *session, struct problem *problem)
 	if (!error && a->capture)
 		error = open_capture(session, problem);
 	if (!error && (a->explain || a->explain_json))
-		error = open_explain(session, problem);
+		error = explain_run_of(session->scenario, a->explain_json, !a->recording,
+		                       &session->explain, problem);
 	return error;
 }
 
