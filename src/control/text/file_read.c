@@ -208,9 +208,7 @@ static int read_beside(const struct file_source *from, const char *name, struct 
 	if (fd == -ENOENT || fd == -ENOTDIR)
 		return file_missing(name, beside->folder, error);
 	if (fd < 0)
-		return language_error_set(error, ERROR_BAD_FILE,
-		                          "the file `%.*s` cannot be read: %s", SHOWN(name),
-		                          strerror(-fd));
+		return unreadable(name, strerror(-fd), error);
 	result = file_read_open(fd, name, FILE_BYTES_MAX, file, error);
 	close(fd);
 	return result;
