@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the commands of weir that are Python share (src/control/python/python.h): their error, the
-process that answers them, and a file that is written whole."""
+"""What the commands of weir that are Python share (src/control/python/python.h): their command line
+and error, the process that answers them, and a file that is written whole."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
@@ -109,6 +108,9 @@ class Process:
                 return None
         return b"".join(parts)
 
+    def signal(self, number: int) -> None:
+        self._popen.send_signal(number)
+
     def end(self) -> None:
         if not self.ended:
             self.ended = True
@@ -173,23 +175,6 @@ class Weir(Answers):
             if line := self._now.receive():
                 return line
         raise CommandError("the process that was asked has ended", wrong=False)
-
-
-class Parent(Answers):
-    """The process that has started this one, which ends with it. Standard input is a socket to
-    it."""
-
-    def exchange(self, question: bytes) -> bytes:
-        parts = [b""]
-        with contextlib.suppress(ConnectionError):
-            rest = memoryview(question)
-            while rest:
-                rest = rest[os.write(0, rest):]
-            while not parts[-1].endswith(b"\n") and (part := os.read(0, 1 << 16)):
-                parts.append(part)
-        if not parts[-1]:
-            raise SystemExit(1)
-        return b"".join(parts)
 
 
 class AtomicFile:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ._command import CommandError, Given, Process, encoded
+from ._command import CommandError, Given, Process, encoded, path_text
 
 ROOM = 1 << 20  # fates that wait for their counterpart
 EXAMPLES, SETS, SPANS = 3, 32, 1 << 16
@@ -351,12 +351,13 @@ def _runs(given: Given) -> list[dict[str, Any]]:
     if len(folders) == 1 and not changed:
         raise CommandError(f"{folders[0]}: compare it with another recording, or give -c FILE, "
                            "--set LINE, --seed N or --ideal")
-    sets, until = given.every("set"), given.get("until")
+    sets, until, config = given.every("set"), given.get("until"), given.get("config")
     if len(sets) > SETS:
         raise CommandError(f"--set: more than {SETS} lines")
-    return [{"path": folders[0], "until_ns": until},
-            {"path": folders[-1], "until_ns": until, "config": given.get("config"),
-             "set": sets, "seed": given.get("seed"), "ideal": "ideal" in given}]
+    return [{"path": path_text(folders[0]), "until_ns": until},
+            {"path": path_text(folders[-1]), "until_ns": until,
+             "config": path_text(config) if config else None, "set": sets,
+             "seed": given.get("seed"), "ideal": "ideal" in given}]
 
 
 def main(words: Sequence[str]) -> int:

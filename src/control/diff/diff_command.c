@@ -18,6 +18,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@
 
 static struct side {
 	struct witness witness; /* first member: gets the fates */
-	const char *path;
+	char path[PATH_MAX], config[PATH_MAX];
 	struct rerun_asked asked;
 	struct recording_folder *folder;
 	struct scenario *scenario;
@@ -47,26 +48,16 @@ static json_t *asked; /* the question of the beginning: its texts stay */
 static FILE *fates;   /* of an answer */
 static struct problem problem;
 
-struct diff {
-	const char *config;
-	struct option_texts set;
-	uint64_t seed, until_ns;
-	bool ideal, json;
-};
-
 static const struct option_row rows[] = {
-        {OPTION_CONFIG(struct diff,
+        {OPTION_CONFIG(union option_value,
                        "compare with a rerun with this scenario in place of the recorded ones")},
-        {OPTION("--set", FIELD_TEXT, struct diff, set, .form = "LINE",
-                .help = "compare with a rerun with this line added to its scenarios"),
-         .take = option_texts_take},
-        {OPTION("--seed", FIELD_COUNT, struct diff, seed,
-                .help = "compare with a rerun with this seed")},
-        {OPTION("--ideal", FIELD_FLAG, struct diff, ideal,
-                .help = "compare with a rerun in which weir itself loses nothing")},
-        {OPTION("--until", FIELD_TIME, struct diff, until_ns,
-                .help = "compare up to this time after the beginning")},
-        {OPTION_JSON(struct diff, "for programs")},
+        {VALUE("--set", FIELD_TEXT, .form = "LINE",
+               .help = "compare with a rerun with this line added to its scenarios")},
+        {VALUE("--seed", FIELD_COUNT, .help = "compare with a rerun with this seed")},
+        {VALUE("--ideal", FIELD_FLAG,
+               .help = "compare with a rerun in which weir itself loses nothing")},
+        {VALUE("--until", FIELD_TIME, .help = "compare up to this time after the beginning")},
+        {OPTION_JSON(union option_value, "for programs")},
         OPTIONS_END,
 };
 
@@ -120,8 +111,8 @@ static int load(struct side *side, const json_t *run)
 	size_t i;
 	int rc;
 
-	side->path = text_of(run, "path");
-	*plan = (struct rerun_asked){.config = text_of(run, "config"),
+	python_path(run, "path", side->path);
+	*plan = (struct rerun_asked){.config = python_path(run, "config", side->config),
 	                             .seed_given = text_of(run, "seed"),
 	                             .seed = number_of(run, "seed"),
 	                             .until_ns = number_of(run, "until_ns"),
@@ -232,14 +223,13 @@ static json_t *failed(void)
 
 static json_t *answer_begin(const json_t *question)
 {
-	json_t *became = json_array(), *ports = json_array();
+	json_t *became, *ports;
 
 	asked = json_deep_copy(question);
-	if (begin(json_object_get(asked, "runs")) < 0) {
-		json_decref(became);
-		json_decref(ports);
+	if (begin(json_object_get(asked, "runs")) < 0)
 		return failed();
-	}
+	became = json_array();
+	ports = json_array();
 	for (int i = 0; i < REASON_COUNT; i++)
 		json_array_append_new(became, json_string(reason_name((enum reason)i)));
 	json_array_append_new(became, json_string("delivered"));
@@ -314,54 +304,14 @@ static const struct python_ask asks[] = {
         {NULL, NULL},
 };
 
-/* Becomes Python, with words as weir._command.Given reads them. */
-static int become(const struct diff *diff, const struct options_words *given)
-{
-	static const struct python_command command = {
-	        .command = "diff",
-	        .module = "weir.diff",
-	        .needs = "",
-	        .get = "apt install python3-weir, or pip install ./python in weir's sources",
-	        .unable = 2,
-	};
-	struct printed text;
-	FILE *out = printed_begin(&text);
-	char *words[OPTION_TEXTS + 12];
-	int n = 0;
-
-	fprintf(out, "--%c", '\0');
-	for (uint32_t i = 0; i < diff->set.n; i++)
-		fprintf(out, "set=%s%c", diff->set.text[i], '\0');
-	if (diff->config)
-		fprintf(out, "config=%s%c", diff->config, '\0');
-	if (options_given(&diff_options, given, "--seed"))
-		fprintf(out, "seed=%" PRIu64 "%c", diff->seed, '\0');
-	if (diff->until_ns > 0)
-		fprintf(out, "until=%" PRIu64 "%c", diff->until_ns, '\0');
-	if (diff->ideal)
-		fprintf(out, "ideal=%c", '\0');
-	if (diff->json)
-		fprintf(out, "json=%c", '\0');
-	fprintf(out, "--%c", '\0');
-	for (int i = 0; i < given->n && i < 3; i++)
-		fprintf(out, "%s%c", given->word[i], '\0');
-	if (!printed_end(&text))
-		return command.unable;
-	for (char *word = text.bytes; word < text.bytes + text.n; word += strlen(word) + 1)
-		words[n++] = word;
-	return python_become(&command, n, words);
-}
-
 int command_diff(int argc, char **argv)
 {
-	struct diff diff = {.json = false};
-	struct options_words words;
-	int status;
+	static const struct python_command command = {
+	        .options = &diff_options,
+	        .module = "weir.diff",
+	        .unable = 2,
+	        .asks = asks,
+	};
 
-	if (argc == 2 && strcmp(argv[1], "--answer") == 0)
-		return python_answer(asks, stdin, stdout);
-	status = options_read(&diff_options, argc, argv, &diff, &words);
-	if (status != OPTIONS_RUN)
-		return status;
-	return become(&diff, &words);
+	return python_command(&command, argc, argv);
 }

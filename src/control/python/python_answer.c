@@ -10,6 +10,24 @@
 #define COLUMNS_MAX 32 /* of a table (text/table.h) */
 #define NO_MEMORY   "{\"error\":\"no memory\"}\n"
 
+const char *python_path(const json_t *question, const char *name, char path[PATH_MAX])
+{
+	const unsigned char *text =
+	        (const unsigned char *)json_string_value(json_object_get(question, name));
+	size_t n = 0;
+
+	if (!text)
+		return NULL;
+	for (; *text && n < PATH_MAX - 1; text++) {
+		if (*text >= 0x80 && text[1])
+			path[n++] = (char)((*text & 0x03) << 6 | (text[1] & 0x3f)), text++;
+		else
+			path[n++] = (char)*text;
+	}
+	path[n] = '\0';
+	return path;
+}
+
 static json_t *answer_nearest(const json_t *question)
 {
 	const char *word = json_string_value(json_object_get(question, "word"));
