@@ -193,13 +193,7 @@ static struct witness *choose_witness(struct session *session)
 		session->tee.way |= points_kinds(POINTS_DEFAULT);
 	if (session->explain)
 		session->tee.way |= EXPLAINER_WAY;
-	if (session->tee.way)
-		return &session->tee;
-	if (session->log && session->picture)
-		return &session->tee;
-	if (session->log)
-		return decision_log_witness(session->log);
-	return session->picture ? picture_witness(session->picture) : NULL;
+	return session->tee.way || session->log || session->picture ? &session->tee : NULL;
 }
 
 /* Called when all events up to `now` have been reported. */
