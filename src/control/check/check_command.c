@@ -415,23 +415,16 @@ int command_check(int argc, char **argv)
 	if (short_words_take(&check.words, words.n, words.word, message, sizeof(message)) != 0)
 		return options_wrong(&check_options, "%s", message);
 	result = load(&check, message, sizeof(message));
-	if (result != 0) {
-		free(check.remarks);
-		return refuse(&check, "bad-scenario", message);
-	}
 	/* Checks for ports that no machine could open together. */
-	result = port_check_distinct(check.scenario, &problem);
-	snprintf(message, sizeof(message), "%s", result < 0 ? problem.text : "");
-	if (result < 0 && problem.port > 0)
-		scenario_file_complain_port(check.config,
-		                            check.scenario->ports[problem.port - 1].name,
-		                            problem.text, message, sizeof(message));
-	if (result != 0) {
-		free(check.remarks);
-		scenario_free(check.scenario);
-		return refuse(&check, "bad-scenario", message);
+	if (result == 0 && port_check_distinct(check.scenario, &problem) < 0) {
+		result = -EINVAL;
+		snprintf(message, sizeof(message), "%s", problem.text);
+		if (problem.port > 0)
+			scenario_file_complain_port(check.config,
+			                            check.scenario->ports[problem.port - 1].name,
+			                            problem.text, message, sizeof(message));
 	}
-	result = check_and_print(&check);
+	result = result == 0 ? check_and_print(&check) : refuse(&check, "bad-scenario", message);
 	free(check.remarks);
 	budget_release(&check.budget);
 	scenario_free(check.scenario);
