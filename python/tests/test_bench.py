@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from weir._command import Answers, CommandError, Weir
-from weir.bench import changes, compare, plan, report, table
+from weir._command import Answers, CommandError, Given, Weir
+from weir.bench import changes, compare, options, plan, report, table
 from weir.program import call
 
 
@@ -34,6 +34,31 @@ def planned(weir, **asked):
     return plan.Plan(weir, {"runs": 0, "seconds": 0, "frame": None, "full": False,
                             "scenario": None, "scenarios": ["bare", "delay-10ms", "full"],
                             **asked}, {}, {})
+
+
+def asked_of(*given):
+    at = given.index("--")
+    initial = ["hours=1000000", f"loss-bound={2**40}", f"bound={2**61}"]
+    return options.asked_of(Given([*initial, "--", *given[:at], *given[at:]]), ["bare"], Measures())
+
+
+def test_without_a_part_all_are_measured_but_those_that_take_long_or_need_a_cable():
+    assert asked_of("--")["parts"] == ["cost", "precision", "depth", "clouds", "clock", "rfc2544",
+                                       "machine"]
+
+
+def test_numbers_of_options_are_in_their_units():
+    asked = asked_of("frame=imix", "runs=3", "seconds=500000", "json=", "--", "cost")
+    assert asked["parts"] == ["cost"] and asked["json"] and not asked["full"]
+    assert (asked["frame"], asked["runs"], asked["seconds"]) == (0, 3, 0.5)
+    assert (asked["hours"], asked["bound"]) == (1, 0.25)
+
+
+def test_compare_takes_one_file_or_two():
+    assert asked_of("--", "compare", "cost")["files"] == ["cost"]
+    assert asked_of("bound=1", "--", "compare", "a", "b")["files"] == ["a", "b"]
+    with pytest.raises(CommandError, match="takes no --config"):
+        asked_of("config=x", "--", "compare", "a", "b")
 
 
 NO_MEMORY = {"error": "no memory for so many", "wrong": False, "interrupted": False}

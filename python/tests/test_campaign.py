@@ -210,14 +210,14 @@ def test_a_process_that_ends_is_replaced_for_questions_and_not_for_runs(program)
 def test_a_process_ends_with_the_one_that_started_it(program):
     code = ("import sys; from weir._command import Process; "
             "print(Process(*sys.argv[1:])._popen.pid, flush=True); import os; os._exit(0)")
-    done = subprocess.run([sys.executable, "-c", code, program, "lab", "answer"],
+    done = subprocess.run([sys.executable, "-c", code, program, "lab", "--answer"],
                           stdout=subprocess.PIPE, text=True, check=True,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     pid = int(done.stdout)
     for _ in range(1000):
         if not os.path.exists(f"/proc/{pid}") or "Z" in open(f"/proc/{pid}/stat").read().split()[2]:
             return
-        Process(program, "lab", "answer").end()  # takes a while
+        Process(program, "lab", "--answer").end()  # takes a while
     pytest.fail("it has not ended")
 
 

@@ -81,24 +81,17 @@ static int write_report(struct weir *net, FILE *out)
 
 char *weir_report(struct weir *net)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out;
+	struct printed text;
 	int error;
 
 	if (network_catch_up(net) < 0)
 		return NULL;
 	alloc_failure_taken();
-	out = alloc_failure_stream(&text, &bytes);
-	if (out == NULL) {
-		alloc_failure_taken();
-		return NULL;
-	}
-	error = write_report(net, out);
-	alloc_failure_close(out);
+	error = write_report(net, printed_begin(&text));
+	printed_end(&text);
 	if (!alloc_failure_taken() && error == 0)
-		return text;
-	free(text);
+		return text.bytes;
+	free(text.bytes);
 	return NULL;
 }
 

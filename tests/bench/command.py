@@ -243,14 +243,54 @@ def a_page_of_a_soak_alone_is_refused_as_nothing_names_the_machine():
     assert len(said.stderr.splitlines()) == 1, said.stderr
 
 
+WRONG = (
+    ("cots", "did you mean `cost`"), ("--frme 64", "did you mean --frame?"),
+    ("--frame 63", "64 to 9600"), ("--frame 9601", "64 to 9600"), ("--frame 64.5", "64 to 9600"),
+    ("--frame", "needs a value"), ("--runs 0", "1 to 32"), ("--runs 33", "1 to 32"),
+    ("--seconds -1", "0.05 to"), ("--seconds nan", "like 0.125"), ("--priority 100", "1 to 99"),
+    ("--bound 25", "from 0% to 100%"), ("--line-rate 10", "has no unit"),
+    ("--layout ring", "`run-to-completion` or `pipeline`"), ("compare", "OLD.json"),
+    ("--scenario jiter", "did you mean `jitter`"), ("--scenario x", "like `delay-10ms`"),
+    ("--scenario full -c x.weir", "or your own"), ("cost compare old.json", "no other part"),
+    ("cost --load held", "--load applies only to precision"),
+    ("cost --hours 1", "--hours applies only to soak"), ("soak --hours 0", "--hours"),
+    ("reconf --continue x.json", "--continue applies only to soak"),
+    ("rfc2544 --device net_null0", "takes two"),
+    ("rfc2544 --device a --device b --device c", "two already"),
+    ("rfc2544 --device a --device b -c x.weir", "either between two devices"),
+    ("precision --frame 64", "cost, rfc2544 and latency"),
+    ("compare old.json --frame 64", "cost, rfc2544 and latency"),
+    ("cost --device a --device b", "applies only to rfc2544"),
+    ("clock -c x.weir", "cost, rfc2544, machine and compare"),
+    ("precision --runs 3", "cost, depth, clouds, rfc2544, soak and compare"),
+    ("clock machine --runs 3", "--runs applies only to"),
+    ("reconf --seconds 1", "--seconds applies only to"),
+    ("machine --seconds 1", "--seconds applies only to"),
+    ("clock --cores 1", "--cores applies only to"),
+    ("latency --layout pipeline", "--layout applies only to"),
+    ("clock machine --priority 50", "--priority applies only to"),
+    ("cost --snap 96B", "--snap needs --flight"), ("cost --full --frame 64", "--full and --frame"),
+    ("cost --full --scenario jitter", "--full and --scenario"),
+    ("cost --full -c x.weir", "--full and -c"),
+    ("rfc2544 --rfc-times --seconds 1", "--rfc-times and --seconds"),
+    ("rfc2544 --rfc-times --runs 1", "--rfc-times and --runs"),
+    ("depth --scenario full", "applies only to cost"), ("clouds --full", "applies only to cost"),
+    ("cost --line-rate 10gbit", "applies only to rfc2544"),
+    ("rfc2544 --cable 3", "applies only to latency"), ("latency --cable -1", "0 to 10000"),
+    ("latency --device a", "takes two"), ("latency --frame 9000", "latency takes lengths"),
+    ("cost --rfc-times", "applies only to rfc2544"),
+    ("cost --bound 25%", "applies only to compare"), ("rfc2544 --frame imix", "one length"),
+    ("--frame 9000", "64 to 1518"), ("compare old.json new.json -j", "only the verdict"),
+    ("compare old.json new.json --html x", "only the verdict"),
+    ("compare old.json new.json --runs 3", "takes no --runs"),
+    ("compare old.json new.json -c x.weir", "takes no --config"))
+
+
 def what_is_wrong_is_said_in_one_line_with_status_2_before_anything_is_measured():
-    refused(["bench", "csot"], "csot", "cost")
-    refused(["bench", "cost", "--frame", "63"], "63")
-    refused(["bench", "cost", "--scenario", "dealy-1ms"], "dealy-1ms")
     refused(["bench", "cost", "--html", "no/such/report.html"], "no/such/report.html")
     refused(["bench", "compare", "nothing.json"], "nothing.json")
-    refused(["bench", "latency", "--device", "net_null0"], "--device")
-    refused(["bench", "clouds", "--frame", "64"], "--frame")
+    for line, says in WRONG:
+        refused(["bench", *line.split()], "weir bench: ", says)
 
 
 CLAIMS = [cost_says_what_a_packet_takes_beside_the_ceiling_of_the_same_run,

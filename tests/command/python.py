@@ -55,14 +55,15 @@ def refused(answer, text):
 
 
 def gets_its_words():
-    """The words are those of the command line; the status is what main() returns; $WEIR is this
-    program, whatever it was."""
+    """The words are initial values, options, and what is none; the status is what main() returns;
+    $WEIR is this program, whatever it was."""
     with Installed("print(*words, os.environ['WEIR'], sep='|'); return 5") as weir:
         answer = weir.run(WEIR="/other")
         words = answer.stdout.rstrip("\n").split("|")
         assert answer.returncode == 5 and answer.stderr == "", answer
         assert words.pop() == str(weir.program), words
-        assert set(words) == set(LAB[1:]) and words[-2:] == ["run", "A1"], words
+        assert words == ["seeds=5", "seed=1", "--", "seeds=7", "set=a=b,c", "json=", "--", "run",
+                         "A1"], words
 
 
 def not_the_working_directory():

@@ -334,11 +334,12 @@ def hostile_captures_as_both_ends_or_one_end_with_a_word_in_one_line():
         out = os.path.join(place, "path.weir")
         for name in sorted(os.listdir(folder)):
             path, other = os.path.join(folder, name), os.path.join(folder, ".", name)
-            for words in ((path,), ("--sent", path, "--received", other)):
+            for words in (("--", path), (f"sent={path}", f"received={other}", "--")):
                 said, printed = io.StringIO(), io.StringIO()
                 signal.alarm(HANGS_S)
                 with contextlib.redirect_stderr(said), contextlib.redirect_stdout(printed):
-                    status = command.main([*words, "-o", out])
+                    status = command.main([
+                        "time=1", "most=1", "seed=1", "--", f"out={out}", *words])
                 signal.alarm(0)
                 statuses[status] = statuses.get(status, 0) + 1
                 if status == 2:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the commands of weir that are Python share (src/control/python/python.h): their error, the
-process that answers them, and a file that is written whole."""
+"""What the commands of weir that are Python share (src/control/python/python.h): their command line
+and error, the process that answers them, and a file that is written whole."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
+import re
 import stat
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -20,6 +20,47 @@ class CommandError(Exception):
     def __init__(self, text: str, wrong: bool = True, interrupted: bool = False) -> None:
         super().__init__(text)
         self.wrong, self.interrupted = wrong, interrupted
+
+
+class Given(dict[str, str]):
+    """A command line, which the program has checked: the values of options by their names. A number
+    is in the unit of a field of its type, a flag is "". Options that are not given, and have no
+    initial value, are left out. `words` are no options."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        first = words.index("--")
+        second = words.index("--", first + 1)
+        initial, self._given = ([word.split("=", 1) for word in part]
+                                for part in (words[:first], words[first + 1:second]))
+        super().__init__([*initial, *self._given])
+        self.words = [*words[second + 1:]]
+        self.given = {name for name, _ in self._given}
+
+    def every(self, option: str) -> list[str]:
+        """Returns the values of an option that may be given several times."""
+        return [value for name, value in self._given if name == option]
+
+    def check_parts(self, parts_of: Mapping[str, Sequence[str]], parts: Sequence[str]) -> None:
+        """Rejects an option that applies to none of these parts of the command: it has no effect,
+        so it is a mistake."""
+        for option, its in parts_of.items():
+            if option in self.given and not set(its) & {*parts}:
+                raise CommandError(f"--{option} applies only to {listing(its)}")
+
+
+def listing(words: Sequence[str]) -> str:
+    """Returns `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def is_text(word: str) -> bool:
+    """Returns whether it is UTF-8 text without control characters."""
+    return not re.search(r"[\0-\x08\n-\x1f\x7f-\x9f\ud800-\udfff]", word)
+
+
+def path_text(path: str) -> str:
+    """Returns a path as a question has it: a character for each byte."""
+    return os.fsencode(path).decode("latin-1")
 
 
 def failure(answer: Mapping[str, Any], name: str) -> CommandError:
@@ -66,6 +107,9 @@ class Process:
                 self.end()
                 return None
         return b"".join(parts)
+
+    def signal(self, number: int) -> None:
+        self._popen.send_signal(number)
 
     def end(self) -> None:
         if not self.ended:
@@ -131,23 +175,6 @@ class Weir(Answers):
             if line := self._now.receive():
                 return line
         raise CommandError("the process that was asked has ended", wrong=False)
-
-
-class Parent(Answers):
-    """The process that has started this one, which ends with it. Standard input is a socket to
-    it."""
-
-    def exchange(self, question: bytes) -> bytes:
-        parts = [b""]
-        with contextlib.suppress(ConnectionError):
-            rest = memoryview(question)
-            while rest:
-                rest = rest[os.write(0, rest):]
-            while not parts[-1].endswith(b"\n") and (part := os.read(0, 1 << 16)):
-                parts.append(part)
-        if not parts[-1]:
-            raise SystemExit(1)
-        return b"".join(parts)
 
 
 class AtomicFile:

@@ -25,6 +25,7 @@ static struct test {
 	struct bench_tester tester;
 	struct bench_cables cables;
 	bool open, own; /* own: with cables in this process, because no device is named */
+	json_t *asked;  /* the question that has opened it: `devices`, `line_bps`, `cable_m` */
 	uint32_t frame_bytes;
 	int rc; /* of the last measurement */
 	/* rfc2544; for latency, the conditions are 0 */
@@ -97,6 +98,7 @@ static int close_all(struct problem *problem)
 	if (test.own)
 		bench_cables_free(&test.cables);
 	scenario_free(test.scenario);
+	json_decref(test.asked);
 	memset(&test, 0, sizeof(test));
 	return rc < 0 ? -EIO : 0;
 }
@@ -128,7 +130,15 @@ static int no_memory(struct problem *problem)
 
 static double line_bps(void)
 {
-	return bench.arguments.line_bps > 0 ? (double)bench.arguments.line_bps : LINE_BPS;
+	double given = bench_number(test.asked, "line_bps");
+
+	return given > 0 ? given : LINE_BPS;
+}
+
+/* Returns the device that was named, or NULL. */
+static const char *device(size_t i)
+{
+	return json_string_value(json_array_get(json_object_get(test.asked, "devices"), i));
 }
 
 /* Starts weir as the device under test, between two cables, with the tester at their ends. */
@@ -171,15 +181,15 @@ static int start_own(struct problem *problem)
 
 json_t *bench_answer_rfc2544_open(const json_t *question)
 {
-	const char *const *devices = bench.arguments.devices;
 	struct problem problem;
 	int rc;
 
 	bench_adopt(question);
-	if (bench.arguments.n_devices == 0)
+	test.asked = json_deep_copy(question);
+	if (!device(0))
 		rc = start_own(&problem);
 	else
-		rc = open_tester(devices[0], devices[1], RESIDUAL_NS, &problem);
+		rc = open_tester(device(0), device(1), RESIDUAL_NS, &problem);
 	return rc < 0 ? open_failed(rc, &problem) : json_object();
 }
 
@@ -221,13 +231,13 @@ json_t *bench_answer_latency_open(const json_t *question)
 	struct problem problem;
 	int rc = 0;
 
-	(void)question;
-	if (bench.arguments.n_devices == 0) {
+	test.asked = json_deep_copy(question);
+	if (!device(0)) {
 		rc = bench_cables_make(&test.cables, &problem);
 		test.own = rc == 0;
 	}
-	test.devices[0] = test.own ? test.cables.weir[0] : bench.arguments.devices[0];
-	test.devices[1] = test.own ? test.cables.tester[0] : bench.arguments.devices[1];
+	test.devices[0] = test.own ? test.cables.weir[0] : device(0);
+	test.devices[1] = test.own ? test.cables.tester[0] : device(1);
 	if (rc == 0)
 		rc = open_tester(test.devices[0], test.devices[1], REST_NS, &problem);
 	if (rc < 0)
@@ -248,12 +258,12 @@ json_t *bench_answer_latency(const json_t *question)
 		RTE_SWAP(ports[0], ports[1]);
 	test.frame_bytes = (uint32_t)bench_number(question, "frame");
 	test.seconds = bench_number(question, "for");
-	test.cable_m = (double)bench.arguments.cable_um / FACTOR_ONE;
+	test.cable_m = bench_number(test.asked, "cable_m");
 	/* The rate of the wire, as given, or that of a NIC's link; else 0, since the speed that a
 	 * virtual device reports is not that of a wire. */
-	test.line_bps = bench.arguments.line_bps > 0   ? (double)bench.arguments.line_bps
-	                : port_is_pci(ports[0].device) ? (double)port_link_bps(&ports[0])
-	                                               : 0;
+	test.line_bps = bench_number(test.asked, "line_bps");
+	if (test.line_bps <= 0 && port_is_pci(ports[0].device))
+		test.line_bps = (double)port_link_bps(&ports[0]);
 	run_frame_there();
 	if (back)
 		RTE_SWAP(ports[0], ports[1]);

@@ -141,10 +141,9 @@ static void print_text(const struct check *check)
 {
 	const struct budget *budget = &check->budget;
 	const char *remark = check->remarks;
-	char *table = NULL, *line, *rest;
+	struct printed table;
+	char *rest;
 	bool sized = false;
-	size_t bytes = 0;
-	FILE *memory = alloc_failure_stream(&table, &bytes);
 
 	scenario_file_print(stdout, check->scenario);
 	while (*remark) {
@@ -153,14 +152,14 @@ static void print_text(const struct check *check)
 		printf("# %.*s\n", (int)length, remark);
 		remark += length + (remark[length] == '\n');
 	}
-	if (memory == NULL)
+	print_clouds(printed_begin(&table), budget);
+	if (printed_end(&table) == NULL)
 		return;
-	print_clouds(memory, budget);
-	alloc_failure_close(memory);
 	fputs("#\n", stdout);
-	for (line = strtok_r(table, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+	for (char *line = strtok_r(table.bytes, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
 		printf("#%s\n", line);
-	free(table);
+	free(table.bytes);
 	for (uint32_t i = 0; i < budget->n_clouds; i++)
 		sized |= budget->clouds[i].queue.unit != LIMIT_NONE &&
 		         !budget->clouds[i].queue_given;
@@ -308,18 +307,14 @@ static json_t *json_lines(char *text, size_t skipped)
 /* Returns the lines of scenario_warn and devices_warn, without `warning: `. */
 static json_t *json_warnings(const struct scenario *scenario)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = alloc_failure_stream(&text, &n);
+	struct printed text;
+	FILE *out = printed_begin(&text);
 	json_t *array;
 
-	if (out == NULL)
-		return json_array();
 	scenario_warn(scenario, out);
 	devices_warn(scenario, out);
-	alloc_failure_close(out);
-	array = json_lines(text, strlen("warning: "));
-	free(text);
+	array = printed_end(&text) ? json_lines(text.bytes, strlen("warning: ")) : json_array();
+	free(text.bytes);
 	return array;
 }
 
@@ -358,14 +353,11 @@ static int check_and_print(struct check *check)
 		                message, sizeof(message));
 	if (check->json) {
 		object = json_budget(check);
-		if (result != 0 && object != NULL)
+		if (result != 0)
 			json_object_set_new(object, "error", json_error("too-large", message));
-		if (object != NULL)
-			json_object_set_new(object, "warnings", json_warnings(check->scenario));
-		if (object != NULL)
-			json_object_set_new(object, "remarks", json_lines(check->remarks, 0));
-		if (object != NULL)
-			json_object_set_new(object, "devices", json_devices(check->scenario));
+		json_object_set_new(object, "warnings", json_warnings(check->scenario));
+		json_object_set_new(object, "remarks", json_lines(check->remarks, 0));
+		json_object_set_new(object, "devices", json_devices(check->scenario));
 		print_object(object);
 		return result;
 	}
@@ -423,23 +415,16 @@ int command_check(int argc, char **argv)
 	if (short_words_take(&check.words, words.n, words.word, message, sizeof(message)) != 0)
 		return options_wrong(&check_options, "%s", message);
 	result = load(&check, message, sizeof(message));
-	if (result != 0) {
-		free(check.remarks);
-		return refuse(&check, "bad-scenario", message);
-	}
 	/* Checks for ports that no machine could open together. */
-	result = port_check_distinct(check.scenario, &problem);
-	snprintf(message, sizeof(message), "%s", result < 0 ? problem.text : "");
-	if (result < 0 && problem.port > 0)
-		scenario_file_complain_port(check.config,
-		                            check.scenario->ports[problem.port - 1].name,
-		                            problem.text, message, sizeof(message));
-	if (result != 0) {
-		free(check.remarks);
-		scenario_free(check.scenario);
-		return refuse(&check, "bad-scenario", message);
+	if (result == 0 && port_check_distinct(check.scenario, &problem) < 0) {
+		result = -EINVAL;
+		snprintf(message, sizeof(message), "%s", problem.text);
+		if (problem.port > 0)
+			scenario_file_complain_port(check.config,
+			                            check.scenario->ports[problem.port - 1].name,
+			                            problem.text, message, sizeof(message));
 	}
-	result = check_and_print(&check);
+	result = result == 0 ? check_and_print(&check) : refuse(&check, "bad-scenario", message);
 	free(check.remarks);
 	budget_release(&check.budget);
 	scenario_free(check.scenario);

@@ -193,26 +193,23 @@ static void offer_language(const struct typed *typed, const char *head,
                            const struct scenario *scenario)
 {
 	struct completion completion;
-	char *line = NULL;
-	size_t bytes;
-	FILE *text = alloc_failure_stream(&line, &bytes);
+	struct printed line;
+	FILE *text = printed_begin(&line);
 
-	if (!text)
-		return;
 	fputs(head, text);
 	for (int i = 0; i < typed->n; i++) {
 		word_print(text, typed->word[i], false);
 		fputc(' ', text);
 	}
 	fputs(typed->last, text);
-	if (alloc_failure_close(text) == 0 && complete(line, scenario, &completion) == 0) {
+	if (printed_end(&line) && complete(line.bytes, scenario, &completion) == 0) {
 		for (uint32_t i = 0; i < completion.n; i++)
 			offer(typed, completion.words[i]);
 		complete_release(&completion);
 		if (!head[0])
-			offer_conversation(typed, line);
+			offer_conversation(typed, line.bytes);
 	}
-	free(line);
+	free(line.bytes);
 }
 
 /* Offers interfaces, NICs and services of this machine. */

@@ -230,25 +230,14 @@ static int ctl_file(struct ctl *ctl)
 	return status;
 }
 
-/* Becomes the shell, which is python/src/weir/ctl. */
-static int ctl_shell(const struct ctl *ctl)
+int command_ctl(int argc, char **argv)
 {
-	static const struct python_command command = {
-	        .command = "ctl",
+	static const struct python_command shell = {
+	        .options = &ctl_options,
 	        .module = "weir.ctl.shell",
-	        .needs = "",
 	        .get = "apt install python3-weir; or give the command as arguments",
 	        .unable = STATUS_USAGE,
 	};
-
-	return python_become_with(&command,
-	                          (const struct python_value[]){{"socket", ctl->socket},
-	                                                        {"json", ctl->json ? "yes" : NULL},
-	                                                        {NULL, NULL}});
-}
-
-int command_ctl(int argc, char **argv)
-{
 	struct ctl ctl = {.link = {.fd = -1}};
 	struct options_words words;
 	int status = options_read(&ctl_options, argc, argv, &ctl, &words);
@@ -263,7 +252,7 @@ int command_ctl(int argc, char **argv)
 	else if (words.n > 0)
 		status = ctl_one(&ctl, words.n, words.word);
 	else if (isatty(STDIN_FILENO))
-		status = ctl_shell(&ctl);
+		status = python_command(&shell, argc, argv);
 	else
 		status = ctl_connect(&ctl) == 0 ? ctl_lines(&ctl) : STATUS_USAGE;
 	ctl_link_close(&ctl.link);

@@ -1,298 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `weir diff`: compares two recorded runs, or one with a changed run of it. */
+/*
+ * `weir diff`: its command line, and the two reruns (record/rerun.h), whose fates Python compares
+ * (python/src/weir/diff.py). They go in step, packet by packet, so that few fates wait for their
+ * counterpart, however long the runs are. The questions (python/python.h):
+ *
+ *   {"ask": "begin", "runs": [{"path", "config", "set": [...], "seed", "until_ns", "ideal"}, ...]}
+ *                     {"became": [NAME, ...], "ports": [[NAME, ...], [NAME, ...]]}
+ *   {"ask": "fates"}  {"fates", "ended"}: of the next packets, in the order of the decisions
+ *   {"ask": "end"}    {"own": [[COUNT, ...], [COUNT, ...]], "runs": [{"packets", "otherwise",
+ *                     "unknown", "damage"}, ...]}
+ *
+ * Numbers that are asked are texts of 64 bits. Four words tell a fate: the run, 0 or 1; the packet,
+ * `PORT,NUMBER`, and `,copy`; its length, with its delay if it was delivered, `1514+40000000`, or
+ * what it became, an index of `became`: `1514-3`; and when it came to the cloud. `own` counts fates
+ * of weir's own packets, which have no number. An error is printed here, as it need not be UTF-8:
+ * then the answer is {}.
+ */
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "account/count.h"
 #include "command.h"
-#include "diff/diff.h"
-#include "units/human_unit.h"
+#include "packet/packet.h"
+#include "python/python.h"
+#include "record/recording_run.h"
+#include "text/alloc_failure.h"
 
-static const char *port_name(const struct diff_outcome *outcome, uint32_t port)
-{
-	const struct diff_side *side = &outcome->sides[0];
+#define PACKETS 512 /* of each run in an answer */
 
-	if (port >= SCENARIO_PORTS_MAX) {
-		port -= SCENARIO_PORTS_MAX;
-		side = &outcome->sides[1];
-	}
-	return side->scenario->ports[port].name;
-}
-
-/* ---- text ---- */
-
-static void print_example(FILE *out, const struct diff_outcome *outcome,
-                          const struct fate_example *example)
-{
-	fprintf(out, "packet %" PRIu64 " of port %s at +%" PRIu64 ".%09" PRIu64 " s",
-	        example->packet, port_name(outcome, example->port), example->t_ns / SIMTIME_S,
-	        example->t_ns % SIMTIME_S);
-}
-
-static void print_change(FILE *out, const struct diff_outcome *outcome, uint32_t from, uint32_t to)
-{
-	const struct fate_change *change = &outcome->differences.changes[from][to];
-
-	if (change->packets == 0)
-		return;
-	fprintf(out, "  %-12s -> %-12s %" PRIu64 "\n", became_name(from), became_name(to),
-	        change->packets);
-	for (uint32_t i = 0; i < FATE_EXAMPLES && i < change->packets; i++) {
-		fputs("      ", out);
-		print_example(out, outcome, &change->few[i]);
-		fputc('\n', out);
-	}
-}
-
-struct difference_text {
-	char text[HUMAN_UNIT_SIZE + 1];
-};
-
-/* Formats by how much a delay is longer, with its sign. */
-static struct difference_text longer(int64_t ns)
-{
-	struct difference_text d;
-
-	d.text[0] = ns < 0 ? '-' : '+';
-	human_unit_format(d.text + 1, HUMAN_UNIT_SIZE, HUMAN_NS, fabs((double)ns), 9);
-	return d;
-}
-
-static void print_delays(FILE *out, const struct fate_differences *differences)
-{
-	const uint64_t n =
-	        differences->equal + differences->later.count + differences->earlier.count;
-
-	fprintf(out,
-	        "delays, of %" PRIu64 " delivered in both: %" PRIu64 " equal, %" PRIu64
-	        " longer, %" PRIu64 " shorter\n",
-	        n, differences->equal, differences->later.count, differences->earlier.count);
-	if (differences->equal < n)
-		fprintf(out, "  by: min %s, p50 %s, p99 %s, max %s\n",
-		        longer(fate_differences_delay(differences, 0)).text,
-		        longer(fate_differences_delay(differences, 500000)).text,
-		        longer(fate_differences_delay(differences, 990000)).text,
-		        longer(fate_differences_delay(differences, 1000000)).text);
-}
-
-static void print_first(FILE *out, const struct diff_outcome *outcome)
-{
-	const struct fate_first *first = &outcome->differences.first;
-
-	if (!first->found)
-		return;
-	fputs("first difference: ", out);
-	print_example(out, outcome, &first->at);
-	if (first->from != first->to)
-		fprintf(out, ": %s -> %s\n", became_name(first->from), became_name(first->to));
-	else if (first->later_ns != 0)
-		fprintf(out, ": its delay differs by %s\n", longer(first->later_ns).text);
-	else
-		fputs(": its length differs\n", out);
-}
-
-static void print_side(FILE *out, const struct diff_side *side, const char *name)
-{
-	const struct rerun_result *result = &side->result;
-
-	for (uint32_t i = 0; i < RERUN_WORKERS_MAX; i++) {
-		const struct rerun_worker *worker = &result->workers[i];
-
-		if (worker->unknown[0])
-			fprintf(out,
-			        "%s, worker %" PRIu32 ": known up to +%" PRIu64 ".%09" PRIu64
-			        " s: %s\n",
-			        name, i, worker->known_ns / SIMTIME_S, worker->known_ns % SIMTIME_S,
-			        worker->unknown);
-	}
-	if (result->damage[0])
-		fprintf(out, "%s, ingress.pcapng: %s\n", name, result->damage);
-}
-
-static void diff_text_print(FILE *out, const struct diff_outcome *outcome)
-{
-	const struct fate_differences *differences = &outcome->differences;
-	char digits[COUNT_SIZE];
-
-	fprintf(out, "%s and %s came in; %s compared\n",
-	        count_text(digits, outcome->sides[0].result.packets),
-	        count_of(outcome->sides[1].result.packets, "packet").text,
-	        count_of(differences->pairs, "fate").text);
-	if (fate_differences_none(differences))
-		fputs("the same: every fate, every delay\n", out);
-	else
-		fprintf(out, "%s a different fate\n",
-		        count_of_these(fate_differences_changed(differences), "packet has",
-		                       "packets have")
-		                .text);
-	for (uint32_t from = 0; from < BECAME_KINDS; from++) {
-		for (uint32_t to = 0; to < BECAME_KINDS; to++)
-			print_change(out, outcome, from, to);
-	}
-	if (differences->other_length > 0)
-		fprintf(out, "%s in length: different packets\n",
-		        count_of_these(differences->other_length, "packet differs",
-		                       "packets differ")
-		                .text);
-	for (uint32_t became = 0; became < BECAME_KINDS; became++) {
-		const uint64_t *own[2] = {differences->own[0], differences->own[1]};
-
-		if (own[0][became] != own[1][became])
-			fprintf(out, "  of weir's own packets %s: %" PRIu64 ", and %" PRIu64 "\n",
-			        became_name(became), own[0][became], own[1][became]);
-	}
-	print_delays(out, differences);
-	print_first(out, outcome);
-	if (outcome->gone > 0)
-		fprintf(out, "%s as having no counterpart, after waiting too long for it\n",
-		        count_of_these(outcome->gone, "fate is counted", "fates are counted").text);
-	print_side(out, &outcome->sides[0], "the first");
-	print_side(out, &outcome->sides[1], "the second");
-}
-
-/* ---- JSON ---- */
-
-static json_t *json_example(const struct diff_outcome *outcome, const struct fate_example *example)
-{
-	return json_pack("{s:s,s:I,s:I}", "port", port_name(outcome, example->port), "packet",
-	                 (json_int_t)example->packet, "at_ns", (json_int_t)example->t_ns);
-}
-
-static json_t *json_changes(const struct diff_outcome *outcome)
-{
-	json_t *changes = json_array();
-
-	for (uint32_t k = 0; k < BECAME_KINDS * BECAME_KINDS; k++) {
-		const uint32_t from = k / BECAME_KINDS, to = k % BECAME_KINDS;
-		const struct fate_change *change = &outcome->differences.changes[from][to];
-		json_t *few;
-
-		if (change->packets == 0)
-			continue;
-		few = json_array();
-		for (uint32_t i = 0; i < FATE_EXAMPLES && i < change->packets; i++)
-			json_array_append_new(few, json_example(outcome, &change->few[i]));
-		json_array_append_new(changes,
-		                      json_pack("{s:s,s:s,s:I,s:o}", "from", became_name(from),
-		                                "to", became_name(to), "packets",
-		                                (json_int_t)change->packets, "few", few));
-	}
-	return changes;
-}
-
-static json_t *json_delays(const struct fate_differences *differences)
-{
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "equal", (json_int_t)differences->equal,
-	                 "longer", (json_int_t)differences->later.count, "shorter",
-	                 (json_int_t)differences->earlier.count, "min_ns",
-	                 (json_int_t)fate_differences_delay(differences, 0), "p50_ns",
-	                 (json_int_t)fate_differences_delay(differences, 500000), "p99_ns",
-	                 (json_int_t)fate_differences_delay(differences, 990000), "max_ns",
-	                 (json_int_t)fate_differences_delay(differences, 1000000));
-}
-
-static json_t *json_first(const struct diff_outcome *outcome)
-{
-	const struct fate_first *first = &outcome->differences.first;
-	json_t *object;
-
-	if (!first->found)
-		return json_null();
-	object = json_example(outcome, &first->at);
-	json_object_set_new(object, "from", json_string(became_name(first->from)));
-	json_object_set_new(object, "to", json_string(became_name(first->to)));
-	json_object_set_new(object, "later_ns", json_integer(first->later_ns));
-	return object;
-}
-
-static json_t *json_own(const struct fate_differences *differences)
-{
-	json_t *own = json_array();
-
-	for (uint32_t became = 0; became < BECAME_KINDS; became++) {
-		const uint64_t n[2] = {differences->own[0][became], differences->own[1][became]};
-
-		if (n[0] + n[1] > 0)
-			json_array_append_new(own, json_pack("{s:s,s:[I,I]}", "fate",
-			                                     became_name(became), "packets",
-			                                     (json_int_t)n[0], (json_int_t)n[1]));
-	}
-	return own;
-}
-
-static json_t *json_side(const struct diff_side *side)
-{
-	const struct rerun_result *result = &side->result;
-	json_t *unknown = json_array();
-
-	for (uint32_t i = 0; i < RERUN_WORKERS_MAX; i++) {
-		const struct rerun_worker *worker = &result->workers[i];
-
-		if (worker->unknown[0])
-			json_array_append_new(unknown,
-			                      json_pack("{s:i,s:I,s:s}", "worker", (int)i,
-			                                "known_ns", (json_int_t)worker->known_ns,
-			                                "why", worker->unknown));
-	}
-	return json_pack("{s:I,s:b,s:o,s:s}", "packets", (json_int_t)result->packets, "otherwise",
-	                 (int)side->otherwise, "unknown", unknown, "damage", result->damage);
-}
-
-/* Returns 0 or -ENOMEM. */
-static int diff_json_print(FILE *out, const struct diff_outcome *outcome)
-{
-	const struct fate_differences *differences = &outcome->differences;
-	json_t *object = json_pack(
-	        "{s:b,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:I,s:[o,o]}", "same",
-	        (int)fate_differences_none(differences), "fates", (json_int_t)differences->pairs,
-	        "changed", (json_int_t)fate_differences_changed(differences), "other_length",
-	        (json_int_t)differences->other_length, "changes", json_changes(outcome), "delays",
-	        json_delays(differences), "first", json_first(outcome), "own",
-	        json_own(differences), "unpaired_early", (json_int_t)outcome->gone, "runs",
-	        json_side(&outcome->sides[0]), json_side(&outcome->sides[1]));
-	int rc = object ? json_dumpf(object, out, JSON_INDENT(1)) : -1;
-
-	json_decref(object);
-	fputc('\n', out);
-	return rc == 0 ? 0 : -ENOMEM;
-}
-
-struct diff_arguments {
-	struct diff_plan plan; /* of the second run; `folder` is set by parse() */
-	const char *config;
-	uint64_t seed, until_ns;
-	bool ideal, json;
-};
-
-static int take_set(const struct field *option, char *text, void *arguments,
-                    struct language_error *error)
-{
-	struct diff_plan *plan = &((struct diff_arguments *)arguments)->plan;
-
-	if (plan->n_set == DIFF_SETS_MAX)
-		return language_error_set(error, ERROR_FULL, "%s: more than %u lines", option->name,
-		                          DIFF_SETS_MAX);
-	plan->set[plan->n_set++] = text;
-	return 0;
-}
+static struct side {
+	struct witness witness; /* first member: gets the fates */
+	char path[PATH_MAX], config[PATH_MAX];
+	struct rerun_asked asked;
+	struct recording_folder *folder;
+	struct scenario *scenario;
+	struct replay_options replay;
+	struct rerun_options options;
+	struct rerun_result result;
+	struct rerun *rerun;
+	bool ended;
+	uint64_t own[REASON_COUNT + 1];
+} sides[2];
+static json_t *asked; /* the question of the beginning: its texts stay */
+static FILE *fates;   /* of an answer */
+static struct problem problem;
 
 static const struct option_row rows[] = {
-        {OPTION_CONFIG(struct diff_arguments,
+        {OPTION_CONFIG(union option_value,
                        "compare with a rerun with this scenario in place of the recorded ones")},
-        {OPTION("--set", FIELD_TEXT, struct diff_arguments, plan, .form = "LINE",
-                .help = "compare with a rerun with this line added to its scenarios"),
-         .take = take_set},
-        {OPTION("--seed", FIELD_COUNT, struct diff_arguments, seed,
-                .help = "compare with a rerun with this seed")},
-        {OPTION("--ideal", FIELD_FLAG, struct diff_arguments, ideal,
-                .help = "compare with a rerun in which weir itself loses nothing")},
-        {OPTION("--until", FIELD_TIME, struct diff_arguments, until_ns,
-                .help = "compare up to this time after the beginning")},
-        {OPTION_JSON(struct diff_arguments, "for programs")},
+        {VALUE("--set", FIELD_TEXT, .form = "LINE",
+               .help = "compare with a rerun with this line added to its scenarios")},
+        {VALUE("--seed", FIELD_COUNT, .help = "compare with a rerun with this seed")},
+        {VALUE("--ideal", FIELD_FLAG,
+               .help = "compare with a rerun in which weir itself loses nothing")},
+        {VALUE("--until", FIELD_TIME, .help = "compare up to this time after the beginning")},
+        {OPTION_JSON(union option_value, "for programs")},
         OPTIONS_END,
 };
 
@@ -305,59 +70,248 @@ const struct options diff_options = {
         .rows = rows,
 };
 
-/* Returns OPTIONS_RUN, or the exit status; then all output has been printed. */
-static int parse(int argc, char **argv, struct diff_arguments *arguments, struct diff_plan plans[2])
-{
-	struct options_words words;
-	int status = options_read(&diff_options, argc, argv, arguments, &words);
-	struct diff_plan *second = &arguments->plan;
-	bool otherwise;
+/* ---- the reruns ---- */
 
-	if (status != OPTIONS_RUN)
-		return status;
-	second->config = arguments->config;
-	second->seed = arguments->seed;
-	second->seed_given = options_given(&diff_options, &words, "--seed");
-	second->ideal = arguments->ideal;
-	otherwise = second->config || second->n_set || second->seed_given || second->ideal;
-	if (words.n == 0 || words.n > 2)
-		return options_wrong(&diff_options, "give one recording or two: weir diff DIR DIR");
-	if (words.n == 2 && otherwise)
-		return options_wrong(&diff_options, "-c, --set, --seed and --ideal are for a rerun "
-		                                    "of one recording; here are two");
-	if (words.n == 1 && !otherwise)
-		return options_wrong(&diff_options,
-		                     "%s: compare it with another recording, or give -c FILE, "
-		                     "--set LINE, --seed N or --ideal",
-		                     words.word[0]);
-	second->until_ns = arguments->until_ns;
-	second->folder = words.word[words.n - 1];
-	plans[0] = (struct diff_plan){.folder = words.word[0], .until_ns = arguments->until_ns};
-	plans[1] = *second;
-	return OPTIONS_RUN;
+static void tell(struct witness *witness, const struct fate *fate)
+{
+	struct side *side = (struct side *)witness;
+	const bool delivered = fate->kind == FATE_DELIVERED;
+	const uint32_t became = delivered ? REASON_COUNT : fate->reason;
+
+	if (fate->kind > FATE_DROPPED)
+		return;
+	if (fate->packet == 0) {
+		side->own[became]++;
+		return;
+	}
+	fprintf(fates, "%d %s,%" PRIu64 "%s %" PRIu32 "%c%" PRIu64 " %" PRIu64 " ", side != sides,
+	        side->scenario->ports[fate->port].name, fate->packet,
+	        fate->flags & (PACKET_COPY | PACKET_GENERATED) ? ",copy" : "", fate->wire_bytes,
+	        delivered ? '+' : '-', delivered ? fate->t_out_ns - fate->t_in_ns : became,
+	        fate->t_in_ns);
 }
+
+static const char *text_of(const json_t *run, const char *name)
+{
+	return json_string_value(json_object_get(run, name));
+}
+
+static uint64_t number_of(const json_t *run, const char *name)
+{
+	const char *text = text_of(run, name);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+/* Opens the recording of a run, and copies the scenario of its beginning, with the seed. */
+static int load(struct side *side, const json_t *run)
+{
+	struct rerun_asked *plan = &side->asked;
+	const json_t *line;
+	size_t i;
+	int rc;
+
+	python_path(run, "path", side->path);
+	*plan = (struct rerun_asked){.config = python_path(run, "config", side->config),
+	                             .seed_given = text_of(run, "seed"),
+	                             .seed = number_of(run, "seed"),
+	                             .until_ns = number_of(run, "until_ns"),
+	                             .ideal = json_is_true(json_object_get(run, "ideal"))};
+	json_array_foreach(json_object_get(run, "set"), i, line) plan->set.text[plan->set.n++] =
+	        json_string_value(line);
+	rc = recording_folder_open(side->path, plan, &side->folder, &problem);
+
+	if (rc < 0)
+		return rc;
+	side->scenario = scenario_copy(recording_folder_first(side->folder));
+	if (!side->scenario) {
+		problem_set(&problem, -1, "no memory");
+		return -ENOMEM;
+	}
+	if (plan->seed_given)
+		side->scenario->seed = plan->seed;
+	side->witness.tell = tell;
+	side->replay =
+	        (struct replay_options){.witness = &side->witness, .memory_bytes = REPLAY_MEMORY};
+	side->options = recording_folder_rerun(side->folder, &side->replay);
+	return 0;
+}
+
+static void warn(void *argument, const char *line)
+{
+	fprintf(stderr, "weir diff: %s: %s\n", (const char *)argument, line);
+}
+
+/* Warns about the snaps; for a changed run, only about what the recording has not reported
+ * already. */
+static void warn_about_snaps(const struct side *first, const struct side *second)
+{
+	recording_reach(first->folder, true, warn, (void *)(uintptr_t)first->path);
+	if (strcmp(first->path, second->path) != 0)
+		recording_reach(second->folder, true, warn, (void *)(uintptr_t)second->path);
+	else
+		recording_reach_more(recording_folder_about(second->folder)->snap,
+		                     recording_folder_first(first->folder),
+		                     recording_folder_first(second->folder), warn,
+		                     (char[]){"the changed rerun"});
+}
+
+/* Once memory was short in a recorded run, how it continued is not known: both end there. */
+static void end_together(void)
+{
+	simtime lacked_ns = SIMTIME_NEVER;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		for (uint32_t w = 0; w < RERUN_WORKERS_MAX && !sides[i].options.ideal; w++)
+			lacked_ns = simtime_min(lacked_ns, sides[i].result.workers[w].lacked_ns);
+	}
+	for (uint32_t i = 0; i < 2 && lacked_ns > 0; i++)
+		sides[i].options.until_ns = simtime_min(sides[i].options.until_ns, lacked_ns - 1);
+}
+
+static int begin(const json_t *runs)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < 2 && rc == 0; i++)
+		rc = load(&sides[i], json_array_get(runs, i));
+	if (rc == 0)
+		warn_about_snaps(&sides[0], &sides[1]);
+	for (struct side *side = sides; side < sides + 2 && rc == 0; side++)
+		rc = rerun_open(side->scenario, &side->options, &side->result, &problem,
+		                &side->rerun);
+	if (rc == 0)
+		end_together();
+	return rc;
+}
+
+static int step(struct side *side)
+{
+	char other[RECORDING_OTHER_BYTES];
+	int rc = rerun_next(side->rerun);
+
+	if (rc > 0)
+		return 0;
+	side->ended = true;
+	if (rc == 0)
+		rc = rerun_finish(side->rerun);
+	if (rc < 0 || !side->result.differs)
+		return rc;
+	problem_set(&problem, -1, "the rerun of %s recording differs from the recorded run: %s%s",
+	            side == sides ? "the first" : "the second", side->result.difference,
+	            recording_other_version(recording_folder_about(side->folder), other));
+	return -EILSEQ;
+}
+
+/* ---- answers ---- */
+
+/* Returns the run that has taken fewer packets; one that has ended, if both have. */
+static struct side *behind(void)
+{
+	struct side *first = &sides[0], *second = &sides[1];
+
+	if (second->ended || (!first->ended && first->result.packets <= second->result.packets))
+		return first;
+	return second;
+}
+
+static json_t *failed(void)
+{
+	fprintf(stderr, "weir diff: %s\n", problem.text[0] ? problem.text : "no memory");
+	return json_object();
+}
+
+static json_t *answer_begin(const json_t *question)
+{
+	json_t *became, *ports;
+
+	asked = json_deep_copy(question);
+	if (begin(json_object_get(asked, "runs")) < 0)
+		return failed();
+	became = json_array();
+	ports = json_array();
+	for (int i = 0; i < REASON_COUNT; i++)
+		json_array_append_new(became, json_string(reason_name((enum reason)i)));
+	json_array_append_new(became, json_string("delivered"));
+	for (const struct side *side = sides; side < sides + 2; side++) {
+		json_t *names = json_array();
+
+		for (uint32_t i = 0; i < side->scenario->n_ports; i++)
+			json_array_append_new(names, json_string(side->scenario->ports[i].name));
+		json_array_append_new(ports, names);
+	}
+	return json_pack("{s:o,s:o}", "became", became, "ports", ports);
+}
+
+static json_t *answer_fates(const json_t *question)
+{
+	struct side *next = behind();
+	const uint64_t until = next->result.packets + PACKETS;
+	json_t *answer = NULL;
+	struct printed text;
+	int rc = 0;
+
+	(void)question;
+	fates = printed_begin(&text);
+	for (; rc == 0 && !next->ended && next->result.packets < until; next = behind())
+		rc = step(next);
+	if (printed_end(&text))
+		answer = rc < 0 ? failed()
+		                : json_pack("{s:s,s:b}", "fates", text.bytes, "ended",
+		                            (int)next->ended);
+	free(text.bytes);
+	return answer;
+}
+
+static json_t *run_of(const struct side *side)
+{
+	json_t *unknown = json_array();
+
+	for (int i = 0; i < RERUN_WORKERS_MAX; i++) {
+		const struct rerun_worker *worker = &side->result.workers[i];
+
+		if (worker->unknown[0])
+			json_array_append_new(unknown,
+			                      json_pack("{s:i,s:I,s:s}", "worker", i, "known_ns",
+			                                (json_int_t)worker->known_ns, "why",
+			                                worker->unknown));
+	}
+	return json_pack("{s:I,s:b,s:o,s:s}", "packets", (json_int_t)side->result.packets,
+	                 "otherwise", (int)side->options.otherwise, "unknown", unknown, "damage",
+	                 side->result.damage);
+}
+
+static json_t *answer_end(const json_t *question)
+{
+	json_t *own = json_array(), *runs = json_array();
+
+	(void)question;
+	for (struct side *side = sides; side < sides + 2; side++) {
+		json_t *counts = json_array();
+
+		for (int i = 0; i <= REASON_COUNT; i++)
+			json_array_append_new(counts, json_integer((json_int_t)side->own[i]));
+		json_array_append_new(own, counts);
+		json_array_append_new(runs, run_of(side));
+	}
+	return json_pack("{s:o,s:o}", "own", own, "runs", runs);
+}
+
+static const struct python_ask asks[] = {
+        {"begin", answer_begin},
+        {"fates", answer_fates},
+        {"end", answer_end},
+        {NULL, NULL},
+};
 
 int command_diff(int argc, char **argv)
 {
-	struct diff_arguments arguments = {.json = false};
-	struct diff_plan plans[2];
-	struct problem problem = {.text = ""};
-	struct diff_outcome *outcome;
-	int status = parse(argc, argv, &arguments, plans), rc;
+	static const struct python_command command = {
+	        .options = &diff_options,
+	        .module = "weir.diff",
+	        .unable = 2,
+	        .asks = asks,
+	};
 
-	if (status != OPTIONS_RUN)
-		return status;
-	outcome = calloc(1, sizeof(*outcome));
-	rc = outcome ? diff_run(plans, outcome, &problem) : -ENOMEM;
-	if (rc == 0 && arguments.json)
-		rc = diff_json_print(stdout, outcome);
-	else if (rc == 0)
-		diff_text_print(stdout, outcome);
-	if (rc < 0)
-		fprintf(stderr, "weir diff: %s\n", problem.text[0] ? problem.text : "no memory");
-	status = rc < 0 ? 2 : !fate_differences_none(&outcome->differences);
-	if (outcome)
-		diff_outcome_release(outcome);
-	free(outcome);
-	return status;
+	return python_command(&command, argc, argv);
 }

@@ -162,18 +162,13 @@ static const char plain[] = "port world\n"
 
 const struct path_words *exec_words(const struct exec_arguments *arguments)
 {
-	static const struct path_words words[] = {
-	        {.command = "exec",
-	         .plain = plain,
-	         .near = "the command",
-	         .ends = {"the far end of the path", "the command's end of the path"}},
-	        {.command = "exec",
-	         .plain = between,
-	         .near = "the command",
-	         .ends = {"the far end of the path", "the command's end of the path"}},
-	};
+	static struct path_words words = {
+	        .command = "exec",
+	        .near = "the command",
+	        .ends = {"the far end of the path", "the command's end of the path"}};
 
-	return &words[arguments->between];
+	words.plain = arguments->between ? between : plain;
+	return &words;
 }
 
 /* ---- the whole ---- */

@@ -20,13 +20,6 @@ struct explain_run {
 	char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
 };
 
-void explain_ports(const struct scenario *scenario,
-                   char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES])
-{
-	for (uint32_t i = 0; i < scenario->n_ports; i++)
-		memcpy(ports[i], scenario->ports[i].name, SCENARIO_NAME_BYTES);
-}
-
 int explain_run_open(const struct explain_plan *plan, struct explain_run **result,
                      struct problem *problem)
 {
@@ -63,6 +56,21 @@ err_memory:
 	return -ENOMEM;
 }
 
+int explain_run_of(const struct scenario *scenario, const char *json, bool deaf,
+                   struct explain_run **run, struct problem *problem)
+{
+	char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
+
+	for (uint32_t i = 0; i < scenario->n_ports; i++)
+		memcpy(ports[i], scenario->ports[i].name, SCENARIO_NAME_BYTES);
+	return explain_run_open(
+	        &(struct explain_plan){.n_ports = scenario->n_ports,
+	                               .ports = (const char(*)[SCENARIO_NAME_BYTES])ports,
+	                               .json = json,
+	                               .deaf = deaf},
+	        run, problem);
+}
+
 void explain_run_take(void *argument, const struct fate *const fates[], uint32_t n)
 {
 	explainer_take(((struct explain_run *)argument)->explainer, fates, n);
@@ -94,17 +102,10 @@ void explain_run_print(const struct explain_run *run, FILE *out)
 
 char *explain_run_text(const struct explain_run *run)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = alloc_failure_stream(&text, &bytes);
+	struct printed text;
 
-	if (!out)
-		return NULL;
-	explain_run_print(run, out);
-	if (alloc_failure_close(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	explain_run_print(run, printed_begin(&text));
+	return printed_end(&text);
 }
 
 int explain_run_publish(struct explain_run *run, struct problem *problem)

@@ -27,13 +27,12 @@ struct explain_plan {
 	bool deaf;   /* the hosts do not hear what weir does (walk.h) */
 };
 
-/* Copies the names of a scenario's ports. */
-void explain_ports(const struct scenario *scenario,
-                   char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES]);
-
 /* Returns 0; -EINVAL with problem if the file cannot be created; -ENOMEM. */
 int explain_run_open(const struct explain_plan *plan, struct explain_run **run,
                      struct problem *problem);
+/* Does the same for the ports of a scenario. */
+int explain_run_of(const struct scenario *scenario, const char *json, bool deaf,
+                   struct explain_run **run, struct problem *problem);
 /* Takes fates (explainer.h). Fits fate_reader_take. */
 void explain_run_take(void *run, const struct fate *const fates[], uint32_t n);
 /* Explains what is over at `now`. */

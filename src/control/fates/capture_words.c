@@ -55,7 +55,7 @@ static int take_target(struct reader *reader, const char *command)
 		return language_error_set(
 		        reader->error, ERROR_BAD_NAME,
 		        "`%.*s` is neither the name of a cloud or a port, nor `all`",
-		        language_error_shown(word->text), word->text);
+		        SHOWN(word->text));
 	snprintf(reader->capture->target, sizeof(reader->capture->target), "%s", word->text);
 	reader->capture->target_column = word->column;
 	reader->at++;
@@ -163,17 +163,14 @@ static int take_count(struct reader *reader, uint64_t max, const char *what, uin
 	return 0;
 }
 
-static int unknown(struct reader *reader)
+static int unknown(struct reader *reader, const char *known)
 {
 	const char *text = reader->words->word[reader->at].text;
 
 	point_at(reader);
-	return language_error_set(
-	        reader->error, ERROR_UNKNOWN_WORD,
-	        "unknown word `%.*s`; what may follow here is %s", language_error_shown(text), text,
-	        reader->client ? "points (in,queue,drops,out), `match`, `snap`, "
-	                         "`for TIME`, `N packets` or `-o FILE`"
-	                       : "points (in,queue,drops,out), `match` or `snap`");
+	return language_error_set(reader->error, ERROR_UNKNOWN_WORD,
+	                          "unknown word `%.*s`; what may follow here is %s", SHOWN(text),
+	                          known);
 }
 
 static int take_option(struct reader *reader)
@@ -225,7 +222,9 @@ static int take_option(struct reader *reader)
 		reader->at++;
 		return result;
 	}
-	return unknown(reader);
+	return unknown(reader, reader->client ? "points (in,queue,drops,out), `match`, `snap`, "
+	                                        "`for TIME`, `N packets` or `-o FILE`"
+	                                      : "points (in,queue,drops,out), `match` or `snap`");
 }
 
 static void begin(struct reader *reader, const struct words *words, struct capture_words *capture,
@@ -305,15 +304,8 @@ int capture_words_explain(const struct words *words, struct capture_words *captu
 		result = take_target(&reader, "explain");
 	while (result == 0 && !at_end(&reader)) {
 		if (!words_is(words, reader.at, "match") && !words_is(words, reader.at, "for") &&
-		    !words_is(words, reader.at, "-o")) {
-			point_at(&reader);
-			return language_error_set(
-			        error, ERROR_UNKNOWN_WORD,
-			        "unknown word `%.*s`; what may follow here is `match`, `for TIME` "
-			        "or `-o FILE`",
-			        language_error_shown(words->word[reader.at].text),
-			        words->word[reader.at].text);
-		}
+		    !words_is(words, reader.at, "-o"))
+			return unknown(&reader, "`match`, `for TIME` or `-o FILE`");
 		result = take_option(&reader);
 	}
 	return result;

@@ -84,13 +84,11 @@ void fate_text(const struct fate *fate, char *text, size_t room)
 	if (fate->kind == FATE_PASSED) {
 		snprintf(text, room, "%s: %s%s%s", fate->stage ? fate->stage : "",
 		         fate->changed ? "changed" : "as it was", gap, origin);
-	} else if (fate->kind == FATE_DROPPED) {
-		fate_text_why(fate, why, sizeof(why));
-		snprintf(text, room, "%s%s%s", why, gap, origin);
-	} else if (fate->kind == FATE_MARKED ||
+	} else if (fate->kind == FATE_DROPPED || fate->kind == FATE_MARKED ||
 	           (fate->kind == FATE_QUEUED && fate->reason < REASON_COUNT)) {
 		fate_text_why(fate, why, sizeof(why));
-		snprintf(text, room, "marked: %s%s%s", why, gap, origin);
+		snprintf(text, room, "%s%s%s%s", fate->kind == FATE_DROPPED ? "" : "marked: ", why,
+		         gap, origin);
 	} else if (fate->kind == FATE_SENT) {
 		human_unit_format(
 		        why, sizeof(why), HUMAN_NS,

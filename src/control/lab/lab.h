@@ -10,9 +10,9 @@
 #define WEIR_LAB_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "lab/results.h"
+#include "python/python.h"
 #include "scenario/scenario.h"
 #include "text/embedded_text.h"
 
@@ -58,7 +58,7 @@ int lab_point_run(const struct lab_point *point, struct results *results, struct
 int lab_lengths_check(const struct scenario *scenario, struct problem *problem);
 
 /*
- * Answers the package, as `weir lab answer` (python/python.h). Its questions:
+ * Questions of the package (python/python.h):
  *
  *   {"ask": "read", "name", "path", "text"}      the experiment of a path, or a text of this name;
  *                                                or else those that are built in, of this name,
@@ -71,11 +71,10 @@ int lab_lengths_check(const struct scenario *scenario, struct problem *problem);
  *                                                a point; without "run" it is only built
  *   {"figures": {NAME: VALUE, ...}, "seconds"}   the processor time
  *
- * A PATH has a character below U+0100 for each byte, because a file's name need not be UTF-8. A
- * question may be answered by {"error": TEXT, "line": NUMBER, "wrong": BOOL}: the line of a point,
- * or 0; wrong if what was asked is, and not the machine. The digest is FNV-1a of the text,
- * hexadecimal.
+ * A PATH is one of python_path. A question may be answered by {"error": TEXT, "line": NUMBER,
+ * "wrong": BOOL}: the line of a point, or 0; wrong if what was asked is, and not the machine. The
+ * digest is FNV-1a of the text, hexadecimal.
  */
-int lab_answer(FILE *in, FILE *out);
+extern const struct python_ask lab_asks[];
 
 #endif

@@ -2,10 +2,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "lab/lab.h"
@@ -123,24 +121,6 @@ static json_t *answer_read(const json_t *question)
 
 /* ---- points ---- */
 
-/* Returns the path in `path`, or NULL if there is none. */
-static const char *path_of(const json_t *question, const char *name, char path[PATH_MAX])
-{
-	const unsigned char *text = (const unsigned char *)text_of(question, name);
-	size_t n = 0;
-
-	if (!text)
-		return NULL;
-	for (; *text && n < PATH_MAX - 1; text++) {
-		if (*text >= 0x80 && text[1])
-			path[n++] = (char)((*text & 0x03) << 6 | (text[1] & 0x3f)), text++;
-		else
-			path[n++] = (char)*text;
-	}
-	path[n] = '\0';
-	return path;
-}
-
 static double seconds_used(void)
 {
 	struct rusage usage;
@@ -183,8 +163,8 @@ static json_t *answer_point(const json_t *question)
 	        .sample = text_of(question, "sample"),
 	        .ties = text_of(question, "ties"),
 	        .seed = (uint64_t)json_integer_value(json_object_get(question, "seed")),
-	        .trace = path_of(question, "trace", trace),
-	        .pcap = path_of(question, "pcap", pcap),
+	        .trace = python_path(question, "trace", trace),
+	        .pcap = python_path(question, "pcap", pcap),
 	};
 	json_t *line, *answer;
 	size_t i;
@@ -203,14 +183,8 @@ static json_t *answer_point(const json_t *question)
 	return answer;
 }
 
-int lab_answer(FILE *in, FILE *out)
-{
-	static const struct python_ask asks[] = {
-	        {"read", answer_read},
-	        {"point", answer_point},
-	        {NULL, NULL},
-	};
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return python_answer(asks, in, out);
-}
+const struct python_ask lab_asks[] = {
+        {"read", answer_read},
+        {"point", answer_point},
+        {NULL, NULL},
+};

@@ -95,24 +95,20 @@ static void print_forms(FILE *out, uint32_t which)
 static void describe_field(FILE *out, const struct field *field)
 {
 	bool positional = !statement_is_keyword(field);
-	char *head = NULL;
-	size_t bytes = 0;
-	FILE *memory = alloc_failure_stream(&head, &bytes);
+	struct printed head;
+	FILE *memory = printed_begin(&head);
 
-	if (memory == NULL)
-		return;
 	if (!positional)
 		fputs(field->name, memory);
 	if (field->type != FIELD_FLAG) {
 		fputs(positional ? "" : " ", memory);
 		value_print_kind(memory, field);
 	}
-	alloc_failure_close(memory);
-	if (head != NULL && bytes > 24)
-		fprintf(out, "  %s\n  %-24s ", head, "");
+	if (printed_end(&head) != NULL && head.n > 24)
+		fprintf(out, "  %s\n  %-24s ", head.bytes, "");
 	else
-		fprintf(out, "  %-24s ", head == NULL ? "" : head);
-	free(head);
+		fprintf(out, "  %-24s ", head.bytes == NULL ? "" : head.bytes);
+	free(head.bytes);
 	fputs(field->help, out);
 	describe_range(out, field);
 	fputc('\n', out);

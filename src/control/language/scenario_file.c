@@ -80,10 +80,9 @@ static int check_running(const struct command *command, struct language_error *e
 {
 	if (command->kind != COMMAND_PORT && command->kind != COMMAND_SEED)
 		return 0;
-	error->column = command->words.word[0].column;
-	return language_error_set(error, ERROR_NOT_HERE,
-	                          "the ports and the seed of a network do not change; make another "
-	                          "network");
+	return language_error_at(error, command->words.word[0].column, ERROR_NOT_HERE,
+	                         "the ports and the seed of a network do not change; make another "
+	                         "network");
 }
 
 static int execute_lines(struct reader *reader, struct scenario *scenario)

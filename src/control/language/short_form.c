@@ -14,6 +14,7 @@
 #include "language/scenario_name.h"
 #include "statements.h"
 #include "text/foreign_word.h"
+#include "text/statement_text.h"
 
 #define NETEM "netem"
 
@@ -36,11 +37,7 @@ bool short_form_append(char *text, const char *more)
 
 bool short_form_names_statement(const char *word)
 {
-	for (const struct statement *const *at = statements; *at; at++) {
-		if (strcmp((*at)->name, word) == 0)
-			return true;
-	}
-	return strcmp(word, NETEM) == 0;
+	return statement_named(word) || strcmp(word, NETEM) == 0;
 }
 
 /* ---- statements ---- */

@@ -28,25 +28,20 @@ static int write_rows(struct capture *capture, struct flow_list *flows, FILE *ta
 	return 0;
 }
 
-static int print_facts(const char *path, const struct capture *capture,
-                       const struct flow_list *flows)
+static json_t *facts_make(const char *path, const struct capture *capture,
+                          const struct flow_list *flows)
 {
-	json_t *list = json_array(), *facts;
-	int rc;
+	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < flows->n; i++)
 		json_array_append_new(list, learn_flow_json(&flows->ends[i]));
-	facts = json_pack("{s:s%,s:I,s:s,s:o}", "path", path, strlen(path), "frames",
-	                  (json_int_t)capture_counts(capture)->frames, "damage",
-	                  capture_damage(capture), "flows", list);
-	rc = facts ? json_dumpf(facts, stdout, JSON_COMPACT) : -1;
-	json_decref(facts);
-	fputc('\n', stdout);
-	return rc == 0 ? 0 : -ENOMEM;
+	return json_pack("{s:s%,s:I,s:s,s:o}", "path", path, strlen(path), "frames",
+	                 (json_int_t)capture_counts(capture)->frames, "damage",
+	                 capture_damage(capture), "flows", list);
 }
 
 static int read_into(const struct heads_plan *plan, struct capture *capture, FILE *table,
-                     struct problem *problem)
+                     json_t **facts, struct problem *problem)
 {
 	struct flow_list flows;
 	int rc = flow_list_make(&flows);
@@ -61,12 +56,12 @@ static int read_into(const struct heads_plan *plan, struct capture *capture, FIL
 	if (rc == 0)
 		rc = learn_capture_read(capture, plan->capture, problem);
 	if (rc == 0)
-		rc = print_facts(plan->capture, capture, &flows);
+		*facts = facts_make(plan->capture, capture, &flows);
 	flow_list_free(&flows);
 	return rc;
 }
 
-int learn_heads(const struct heads_plan *plan, struct problem *problem)
+int learn_heads(const struct heads_plan *plan, json_t **facts, struct problem *problem)
 {
 	struct link_layer *link = NULL;
 	struct capture *capture = NULL;
@@ -81,7 +76,7 @@ int learn_heads(const struct heads_plan *plan, struct problem *problem)
 		rc = -EIO;
 		goto err_free;
 	}
-	rc = read_into(plan, capture, table, problem);
+	rc = read_into(plan, capture, table, facts, problem);
 	if (fclose(table) != 0 && rc == 0) {
 		problem_set(problem, -1, "%s: %s", plan->table, strerror(errno));
 		rc = -EIO;

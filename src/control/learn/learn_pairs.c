@@ -92,25 +92,20 @@ static json_t *json_changed(uint32_t parts)
 	return changed;
 }
 
-static int print_facts(const struct pairs_plan *plan, const struct pairing *pairing,
-                       struct capture *const captures[2])
+static json_t *facts_make(const struct pairs_plan *plan, const struct pairing *pairing,
+                          struct capture *const captures[2])
 {
 	const struct pairing_counts *counts = pairing_counts(pairing);
 	const struct flow_list *list = pairing_flows(pairing);
-	json_t *flows = json_array(), *facts;
-	int rc;
+	json_t *flows = json_array();
 
 	for (uint32_t i = 0; i < list->n; i++)
 		json_array_append_new(flows, learn_flow_json(&list->ends[i]));
-	facts = json_pack("{s:[o,o],s:I,s:I,s:o,s:o}", "captures",
-	                  json_capture(captures[0], plan->captures[0], counts, 0),
-	                  json_capture(captures[1], plan->captures[1], counts, 1), "pairs",
-	                  (json_int_t)counts->pairs, "alike", (json_int_t)counts->alike, "changed",
-	                  json_changed(counts->parts), "flows", flows);
-	rc = facts ? json_dumpf(facts, stdout, JSON_COMPACT) : -1;
-	json_decref(facts);
-	fputc('\n', stdout);
-	return rc == 0 ? 0 : -ENOMEM;
+	return json_pack("{s:[o,o],s:I,s:I,s:o,s:o}", "captures",
+	                 json_capture(captures[0], plan->captures[0], counts, 0),
+	                 json_capture(captures[1], plan->captures[1], counts, 1), "pairs",
+	                 (json_int_t)counts->pairs, "alike", (json_int_t)counts->alike, "changed",
+	                 json_changed(counts->parts), "flows", flows);
 }
 
 /* ---- the whole ---- */
@@ -125,10 +120,9 @@ int learn_capture_read(const struct capture *capture, const char *path, struct p
 }
 
 static int pair_into(const struct pairs_plan *plan, struct capture *const captures[2],
-                     struct table_writer *writer, struct problem *problem)
+                     struct table_writer *writer, json_t **facts, struct problem *problem)
 {
-	const uint32_t room = plan->room ? (uint32_t)plan->room : PAIRING_ROOM;
-	struct pairing *pairing = pairing_make(room, captures, table_take, writer);
+	struct pairing *pairing = pairing_make(PAIRING_ROOM, captures, table_take, writer);
 	int rc = pairing ? pairing_run(pairing) : -ENOMEM;
 
 	if (rc == 0)
@@ -140,12 +134,12 @@ static int pair_into(const struct pairs_plan *plan, struct capture *const captur
 	for (uint32_t i = 0; i < 2 && rc == 0; i++)
 		rc = learn_capture_read(captures[i], plan->captures[i], problem);
 	if (rc == 0)
-		rc = print_facts(plan, pairing, captures);
+		*facts = facts_make(plan, pairing, captures);
 	pairing_free(pairing);
 	return rc;
 }
 
-int learn_pairs(const struct pairs_plan *plan, struct problem *problem)
+int learn_pairs(const struct pairs_plan *plan, json_t **facts, struct problem *problem)
 {
 	struct io_thread *io_thread = io_thread_make();
 	struct link_layer *links[2] = {NULL, NULL};
@@ -163,7 +157,7 @@ int learn_pairs(const struct pairs_plan *plan, struct problem *problem)
 		rc = -EIO;
 		goto err_close;
 	}
-	rc = pair_into(plan, captures, writer, problem);
+	rc = pair_into(plan, captures, writer, facts, problem);
 	if (close(writer->fd) < 0 && rc == 0) {
 		problem_set(problem, -1, "%s: %s", plan->table, strerror(errno));
 		rc = -EIO;

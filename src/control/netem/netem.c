@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,15 +19,17 @@
 struct netem_parser {
 	const struct words *words;
 	uint32_t at; /* the next word */
+	const struct netem_parameter *parameter;
 	struct netem *netem;
 	struct language_error *error;
 };
 
 struct netem_parameter {
 	const char *name;
-	/* Parses what follows the word, which stands at that column. Returns 0, or -EINVAL with
-	 * error and column. */
-	int (*parse)(struct netem_parser *p, uint32_t column);
+	size_t column; /* the member of struct netem that gets the column of the word */
+	/* Parses what follows the word; NULL: nothing does. Returns 0, or -EINVAL with error and
+	 * column. */
+	int (*parse)(struct netem_parser *p);
 };
 
 static const struct word *here(const struct netem_parser *p)
@@ -117,18 +120,16 @@ static int take_share(struct netem_parser *p, const char *what, struct netem_sha
 
 /* ---- parameters; p->at is behind the word itself ---- */
 
-static int parse_limit(struct netem_parser *p, uint32_t column)
+static int parse_limit(struct netem_parser *p)
 {
-	p->netem->limit_column = column;
 	return take_size(p, "limit", &p->netem->limit);
 }
 
 /* A delay that is given again without a jitter keeps the previous jitter, as in tc. */
-static int parse_delay(struct netem_parser *p, uint32_t column)
+static int parse_delay(struct netem_parser *p)
 {
 	struct netem *netem = p->netem;
 
-	netem->delay_column = column;
 	if (take_time(p, "delay", 1000, &netem->delay_ns) != 0)
 		return -EINVAL;
 	if (!number_follows(p, false))
@@ -152,9 +153,8 @@ static int take_name(struct netem_parser *p, const char **name)
 	return 0;
 }
 
-static int parse_distribution(struct netem_parser *p, uint32_t column)
+static int parse_distribution(struct netem_parser *p)
 {
-	p->netem->distribution_column = column;
 	return take_name(p, &p->netem->distribution);
 }
 
@@ -174,7 +174,7 @@ static int take_transitions(struct netem_parser *p, const char *const *names, ui
 	return 0;
 }
 
-static int parse_loss(struct netem_parser *p, uint32_t column)
+static int parse_loss(struct netem_parser *p)
 {
 	static const char *const states[] = {"p13", "p31", "p32", "p23", "p14"};
 	static const char *const gemodel[] = {"p", "r", "1-h", "1-k"};
@@ -182,9 +182,8 @@ static int parse_loss(struct netem_parser *p, uint32_t column)
 	const struct word *word = here(p);
 
 	if (netem->loss_model != NETEM_LOSS_NONE)
-		return language_error_at(p->error, column, ERROR_DUPLICATE_WORD,
+		return language_error_at(p->error, netem->loss_column, ERROR_DUPLICATE_WORD,
 		                         "a loss was given already; netem has only one");
-	netem->loss_column = column;
 	if (word && strcmp(word->text, "state") == 0) {
 		p->at++;
 		netem->loss_model = NETEM_LOSS_STATE;
@@ -202,46 +201,28 @@ static int parse_loss(struct netem_parser *p, uint32_t column)
 	else if (!number_follows(p, false))
 		return wrong(p, "loss", "a percentage, `random`, `state` or `gemodel`");
 	netem->loss_model = NETEM_LOSS_RANDOM;
-	netem->loss.column = column;
+	netem->loss.column = netem->loss_column;
 	return take_share(p, "loss", &netem->loss);
 }
 
-static int parse_ecn(struct netem_parser *p, uint32_t column)
+/* Of struct netem_share_of, the column is the first member. */
+static int parse_share(struct netem_parser *p)
 {
-	p->netem->ecn_column = column;
-	return 0;
+	void *of = (char *)p->netem + p->parameter->column;
+
+	return take_share(p, p->parameter->name, of);
 }
 
-static int parse_reorder(struct netem_parser *p, uint32_t column)
+static int parse_gap(struct netem_parser *p)
 {
-	p->netem->reorder.column = column;
-	return take_share(p, "reorder", &p->netem->reorder);
-}
-
-static int parse_corrupt(struct netem_parser *p, uint32_t column)
-{
-	p->netem->corrupt.column = column;
-	return take_share(p, "corrupt", &p->netem->corrupt);
-}
-
-static int parse_duplicate(struct netem_parser *p, uint32_t column)
-{
-	p->netem->duplicate.column = column;
-	return take_share(p, "duplicate", &p->netem->duplicate);
-}
-
-static int parse_gap(struct netem_parser *p, uint32_t column)
-{
-	p->netem->gap_column = column;
 	return take_whole(p, "gap", 0, &p->netem->gap);
 }
 
-static int parse_rate(struct netem_parser *p, uint32_t column)
+static int parse_rate(struct netem_parser *p)
 {
 	struct netem *netem = p->netem;
 	const struct word *word = here(p);
 
-	netem->rate_column = column;
 	netem->overhead = netem->cell_bytes = netem->cell_overhead = 0;
 	if (word && strchr(word->text, '%') != NULL)
 		return wrong(p, "rate",
@@ -300,11 +281,10 @@ static int take_slot_times(struct netem_parser *p)
 	return wrong(p, "the slot's maximum", "at least its minimum");
 }
 
-static int parse_slot(struct netem_parser *p, uint32_t column)
+static int parse_slot(struct netem_parser *p)
 {
 	struct netem *netem = p->netem;
 
-	netem->slot_column = column;
 	netem->slot_packets = netem->slot_bytes = 0;
 	if (take_slot_times(p) != 0)
 		return -EINVAL;
@@ -315,12 +295,11 @@ static int parse_slot(struct netem_parser *p, uint32_t column)
 	return 0;
 }
 
-static int parse_seed(struct netem_parser *p, uint32_t column)
+static int parse_seed(struct netem_parser *p)
 {
 	const struct word *word = here(p);
 	char *end = NULL;
 
-	p->netem->seed_column = column;
 	errno = 0;
 	if (word && isdigit((unsigned char)word->text[0]))
 		p->netem->seed = strtoull(word->text, &end, 0);
@@ -332,21 +311,23 @@ static int parse_seed(struct netem_parser *p, uint32_t column)
 
 /* In the order in which tc compares them, ended by NULL. */
 static const struct netem_parameter netem_parameters[] = {
-        {"limit", parse_limit},
-        {"latency", parse_delay},
-        {"delay", parse_delay},
-        {"loss", parse_loss},
-        {"drop", parse_loss},
-        {"ecn", parse_ecn},
-        {"reorder", parse_reorder},
-        {"corrupt", parse_corrupt},
-        {"gap", parse_gap},
-        {"duplicate", parse_duplicate},
-        {"distribution", parse_distribution},
-        {"rate", parse_rate},
-        {"slot", parse_slot},
-        {"seed", parse_seed},
-        {NULL, NULL},
+#define AT(member) offsetof(struct netem, member)
+        {"limit", AT(limit_column), parse_limit},
+        {"latency", AT(delay_column), parse_delay},
+        {"delay", AT(delay_column), parse_delay},
+        {"loss", AT(loss_column), parse_loss},
+        {"drop", AT(loss_column), parse_loss},
+        {"ecn", AT(ecn_column), NULL},
+        {"reorder", AT(reorder), parse_share},
+        {"corrupt", AT(corrupt), parse_share},
+        {"gap", AT(gap_column), parse_gap},
+        {"duplicate", AT(duplicate), parse_share},
+        {"distribution", AT(distribution_column), parse_distribution},
+        {"rate", AT(rate_column), parse_rate},
+        {"slot", AT(slot_column), parse_slot},
+        {"seed", AT(seed_column), parse_seed},
+        {NULL, 0, NULL},
+#undef AT
 };
 
 const char *const netem_words[] = {
@@ -451,16 +432,17 @@ int netem_parse(const struct words *words, uint32_t at, struct netem *netem,
 	memset(netem, 0, sizeof(*netem));
 	while (p.at < words->n) {
 		const struct word *word = &words->word[p.at];
-		size_t i = 0;
 
-		while (netem_parameters[i].name &&
+		p.parameter = netem_parameters;
+		while (p.parameter->name &&
 		       (word->text[0] == 0 ||
-		        strncmp(netem_parameters[i].name, word->text, strlen(word->text)) != 0))
-			i++;
-		if (!netem_parameters[i].name)
+		        strncmp(p.parameter->name, word->text, strlen(word->text)) != 0))
+			p.parameter++;
+		if (!p.parameter->name)
 			return unknown(&p);
 		p.at++;
-		if (netem_parameters[i].parse(&p, word->column) != 0)
+		memcpy((char *)netem + p.parameter->column, &word->column, sizeof(word->column));
+		if (p.parameter->parse && p.parameter->parse(&p) != 0)
 			return -EINVAL;
 	}
 	return check(&p);

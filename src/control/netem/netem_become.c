@@ -189,11 +189,6 @@ static void make_slots(struct maker *maker)
 		min_ns -= RTE_MIN(netem->slot_min_ns, netem->slot_max_ns);
 		max_ns += netem->slot_min_ns;
 	}
-	if (!statement_named("slots")) {
-		maker->failed = language_error_set(maker->error, ERROR_UNKNOWN_WORD,
-		                                   "there are no slots in this weir");
-		return;
-	}
 	if (netem->slot_packets > 0)
 		snprintf(packets, sizeof(packets), " packets %" PRId64, netem->slot_packets);
 	if (netem->slot_bytes > 0)

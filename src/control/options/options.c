@@ -25,6 +25,18 @@ int options_wrong(const struct options *options, const char *format, ...)
 	return OPTIONS_WRONG;
 }
 
+int option_texts_take(const struct field *field, char *text, void *arguments,
+                      struct language_error *error)
+{
+	struct option_texts *texts = (void *)((char *)arguments + field->offset);
+
+	if (texts->n == OPTION_TEXTS)
+		return language_error_set(error, ERROR_FULL, "%s: more than %u lines", field->name,
+		                          OPTION_TEXTS);
+	texts->text[texts->n++] = text;
+	return 0;
+}
+
 /* Converts the table for getopt. `letters` has room for 3 + 2 * OPTIONS_MAX bytes and the final
  * 0. */
 static void for_getopt(const struct options *options, struct option *names, char *letters)
@@ -88,8 +100,8 @@ static int refuse(const struct options *options, int found, char *word)
 	                     language_error_shown(word), word, options->command);
 }
 
-static int take(const struct option_row *row, char *text, void *arguments,
-                struct language_error *error)
+int options_take(const struct option_row *row, char *text, void *arguments,
+                 struct language_error *error)
 {
 	void *member = (char *)arguments + row->field.offset;
 
@@ -121,8 +133,8 @@ int options_words_of(const struct options *options, const char *word)
 	return 1;
 }
 
-int options_read(const struct options *options, int argc, char **argv, void *arguments,
-                 struct options_words *words)
+int options_each(const struct options *options, int argc, char **argv, options_taker *taker,
+                 void *to, struct options_words *words)
 {
 	struct option names[OPTIONS_MAX + 2];
 	char letters[3 + 2 * OPTIONS_MAX + 1];
@@ -130,15 +142,6 @@ int options_read(const struct options *options, int argc, char **argv, void *arg
 	int found, status = OPTIONS_RUN;
 
 	for_getopt(options, names, letters);
-	/* Stores the initial values of the table; all others stay 0. */
-	for (const struct option_row *row = options->rows; row->field.name; row++) {
-		void *member = (char *)arguments + row->field.offset;
-
-		if (row->field.initial && row->field.type == FIELD_WORD)
-			*(uint32_t *)member = (uint32_t)row->field.initial;
-		else if (row->field.initial)
-			*(uint64_t *)member = row->field.initial;
-	}
 	*words = (struct options_words){.n = 0};
 	opterr = 0;
 	optind = 0; /* GNU: resets getopt, as argv is not the process's */
@@ -153,7 +156,7 @@ int options_read(const struct options *options, int argc, char **argv, void *arg
 			status = refuse(options, found, argv[optind - 1]);
 		} else {
 			words->given |= UINT64_C(1) << (row - options->rows);
-			if (take(row, optarg, arguments, &error))
+			if (taker(row, optarg, to, &error))
 				status = options_wrong(options, "%s", error.text);
 		}
 	}
@@ -164,6 +167,21 @@ int options_read(const struct options *options, int argc, char **argv, void *arg
 	return status;
 }
 
+int options_read(const struct options *options, int argc, char **argv, void *arguments,
+                 struct options_words *words)
+{
+	/* Stores the initial values of the table; all others stay 0. */
+	for (const struct option_row *row = options->rows; row->field.name; row++) {
+		void *member = (char *)arguments + row->field.offset;
+
+		if (row->field.initial && row->field.type == FIELD_WORD)
+			*(uint32_t *)member = (uint32_t)row->field.initial;
+		else if (row->field.initial)
+			*(uint64_t *)member = row->field.initial;
+	}
+	return options_each(options, argc, argv, options_take, arguments, words);
+}
+
 bool options_given(const struct options *options, const struct options_words *words,
                    const char *name)
 {
@@ -172,30 +190,6 @@ bool options_given(const struct options *options, const struct options_words *wo
 	while (strcmp(options->rows[row].field.name, name) != 0)
 		row++;
 	return words->given >> row & 1;
-}
-
-const char *options_parts(const struct options *options, uint32_t mask, struct listing *listing)
-{
-	listing_start(listing, "and");
-	for (uint32_t i = 0; options->parts[i]; i++) {
-		if (mask >> i & 1)
-			listing_add_plain(listing, options->parts[i]);
-	}
-	return listing_end(listing);
-}
-
-int options_check_parts(const struct options *options, const struct options_words *words,
-                        uint32_t mask)
-{
-	const struct option_row *row = options->rows;
-	struct listing parts;
-
-	for (uint32_t i = 0; row[i].field.name; i++) {
-		if (words->given >> i & 1 && row[i].parts && !(row[i].parts & mask))
-			return options_wrong(options, "%s applies only to %s", row[i].field.name,
-			                     options_parts(options, row[i].parts, &parts));
-	}
-	return OPTIONS_RUN;
 }
 
 /* Prints the help of a subcommand, from its table. */

@@ -30,6 +30,13 @@
 
 #define OPTIONS_MAX 32
 
+/* The values of an option that may be given several times. */
+#define OPTION_TEXTS 32u
+struct option_texts {
+	const char *text[OPTION_TEXTS];
+	uint32_t n;
+};
+
 struct option_row {
 	char letter; /* 'c' of -c; 0: none */
 	struct field field;
@@ -37,7 +44,17 @@ struct option_row {
 	 * parsed by the field's type. */
 	int (*take)(const struct field *field, char *text, void *arguments,
 	            struct language_error *error);
-	uint32_t parts; /* the parts of the subcommand that it applies to, a bit each; 0: all */
+};
+
+/* The value of one option. The last members are those of options that several subcommands
+ * share. */
+union option_value {
+	uint64_t number;
+	const char *text;
+	uint32_t word;
+	const char *config, *cores, *socket;
+	uint32_t layout, log_level;
+	bool json;
 };
 
 /* Ends a table. */
@@ -53,8 +70,7 @@ struct options {
 	const char *about;   /* further lines, verbatim; or NULL */
 	const char *end;     /* lines behind the options, verbatim; or NULL */
 	const struct option_row *rows;
-	const char *const *parts; /* names by bit, ended by NULL; or NULL */
-	bool until_word;          /* options end at the first word that is none */
+	bool until_word; /* options end at the first word that is none */
 };
 
 /* The words that are not options. */
@@ -71,17 +87,23 @@ enum { OPTIONS_RUN = -1, OPTIONS_HELP = 0, OPTIONS_WRONG = 2 };
  * OPTIONS_RUN, or else the exit status, after the help or the error was printed. */
 int options_read(const struct options *options, int argc, char **argv, void *arguments,
                  struct options_words *words);
+
+/* The same without a struct for all values, for a command that is Python: calls `taker` with each
+ * option that is given, and `to`. Its result, if not 0, is an error. */
+typedef int options_taker(const struct option_row *row, char *text, void *to,
+                          struct language_error *error);
+int options_each(const struct options *options, int argc, char **argv, options_taker *taker,
+                 void *to, struct options_words *words);
+/* Parses the text of an option, and stores it in the arguments: the taker of options_read. */
+options_taker options_take;
+
 /* Returns how many words the option has that begins with `word`: 2 if the next one is its value. */
 int options_words_of(const struct options *options, const char *word);
+/* option_row.take of a struct option_texts: appends the value. */
+int option_texts_take(const struct field *field, char *text, void *arguments,
+                      struct language_error *error);
 bool options_given(const struct options *options, const struct options_words *words,
                    const char *name);
-
-/* Writes the names of the parts in the mask, as `a, b and c`. */
-const char *options_parts(const struct options *options, uint32_t mask, struct listing *listing);
-/* Rejects an option that applies to none of the parts in the mask: it has no effect, so it is a
- * mistake. Returns OPTIONS_RUN or OPTIONS_WRONG. */
-int options_check_parts(const struct options *options, const struct options_words *words,
-                        uint32_t mask);
 
 /* Prints `weir replay: ...` and a new line on standard error. Returns OPTIONS_WRONG. */
 int options_wrong(const struct options *options, const char *format, ...)
@@ -96,10 +118,10 @@ void options_print_help(FILE *out, const struct options *options);
 /* A row is {OPTION(...)}, {.letter = 'x', OPTION(...)} or {OPTION(...), .take = ...}. Further
  * members of struct field follow `member`, always with `.help = "..."`. */
 #define OPTION(option, kind, arguments, member, ...)                                               \
-	.field = {.name = (option),                                                                \
-	          .type = (kind),                                                                  \
-	          .offset = offsetof(arguments, member),                                           \
-	          __VA_ARGS__}
+	VALUE(option, kind, .offset = offsetof(arguments, member), __VA_ARGS__)
+/* The same for a command that is Python. Its options are taken one by one, each into a union
+ * option_value, and go to Python (python.h). */
+#define VALUE(option, kind, ...) .field = {.name = (option), .type = (kind), __VA_ARGS__}
 
 /* Options that several subcommands share; their arguments must have a member of this name. */
 #define OPTION_CONFIG(arguments, what)                                                             \

@@ -146,27 +146,23 @@ void path_record_print(const struct path_record *record, FILE *out);
 void path_record_close(struct path_record *record);
 
 /*
- * The explanation of a run: where the time of each connection went (explain/explainer.h). It looks
- * at the packets by a tap (live/tap.h), as `weir ctl explain` does from outside.
+ * The tap by which the explanation of a run (explain/explain_run.h) looks at the packets
+ * (live/tap.h), as `weir ctl explain` does from outside. It is all zero before it begins.
  *
- * Ownership: path_explain_close frees. Called when no worker is left; `explain` may be NULL.
+ * Ownership: path_tap_close frees, when no worker is left.
  */
-struct path_explain;
-struct picture;
+struct path_tap {
+	void *memory;
+	bool broken;
+};
+struct explain_run;
 
-int path_explain_open(const struct path_record_files *files, const struct scenario *scenario,
-                      struct path_explain **explain, struct problem *problem);
 /* Returns when all workers have the tap: 0, or -errno with problem. */
-int path_explain_begin(struct path_explain *explain, struct runtime *runtime,
-                       struct problem *problem);
-void path_explain_take(struct path_explain *explain, simtime until);
-/* Completes it, and its part of a picture, if there is one. */
-int path_explain_finish(struct path_explain *explain, struct picture *picture,
-                        struct problem *problem);
-int path_explain_publish(struct path_explain *explain, struct problem *problem);
-/* Prints it, if it was asked for in words, once it is published. */
-void path_explain_print(const struct path_explain *explain, FILE *out);
-void path_explain_close(struct path_explain *explain);
+int path_tap_begin(struct path_tap *tap, struct runtime *runtime, struct problem *problem);
+void path_tap_take(struct path_tap *tap, struct explain_run *explain, simtime until);
+/* Returns how many fates are missing. */
+uint64_t path_tap_missed(const struct path_tap *tap);
+void path_tap_close(struct path_tap *tap);
 
 /*
  * The result of a run: what was configured and achieved, as a table on standard error and as

@@ -9,6 +9,7 @@
 #include "capture/frame_queue.h"
 #include "capture/pcapng.h"
 #include "engine/engine_report.h"
+#include "explain/explain_run.h"
 #include "fates/fate_order.h"
 #include "figures/figures.h"
 #include "live/fate_queue.h"
@@ -138,14 +139,6 @@ static int path_capture_finish(struct path_capture *capture, struct problem *pro
 	return pcapng_finish(capture->pcapng, missing, problem);
 }
 
-static int path_capture_publish(struct path_capture *capture, struct problem *problem)
-{
-	int rc = pcapng_publish(capture->pcapng, problem);
-
-	capture->pcapng = NULL;
-	return rc;
-}
-
 struct path_record {
 	struct witness both;      /* forwards fates to the log and the picture, if there are any */
 	struct fate_queue *fates; /* NULL: there is neither log nor picture */
@@ -153,7 +146,9 @@ struct path_record {
 	struct decision_log *log;
 	struct picture *picture;
 	struct path_capture *capture;
-	struct path_explain *explain;
+	struct explain_run *explain;
+	struct path_tap tap; /* of the explanation */
+	bool in_words;       /* it is printed, too */
 };
 
 static void tell(struct witness *witness, const struct fate *fate)
@@ -223,7 +218,9 @@ int path_record_open(const struct path_record_files *files, const struct scenari
 	if (rc == 0 && files->pcap)
 		rc = path_capture_open(files, scenario, near, &record->capture, problem);
 	if (rc == 0 && (files->explain || files->explain_json))
-		rc = path_explain_open(files, scenario, &record->explain, problem);
+		rc = explain_run_of(scenario, files->explain_json, false, &record->explain,
+		                    problem);
+	record->in_words = files->explain;
 	if (rc == 0)
 		*result = record;
 	else
@@ -251,8 +248,7 @@ int path_record_begin(struct path_record *record, struct runtime *runtime, uint6
 		record->capture->epoch_ns =
 		        (uint64_t)now.tv_sec * SIMTIME_S + (uint64_t)now.tv_nsec - now_ns;
 	}
-	return record && record->explain ? path_explain_begin(record->explain, runtime, problem)
-	                                 : 0;
+	return record && record->explain ? path_tap_begin(&record->tap, runtime, problem) : 0;
 }
 
 int path_record_pace_ms(const struct path_record *record, int other)
@@ -269,7 +265,19 @@ void path_record_take(struct path_record *record, simtime until)
 	if (record && record->capture)
 		path_capture_take(record->capture, until);
 	if (record && record->explain)
-		path_explain_take(record->explain, until);
+		path_tap_take(&record->tap, record->explain, until);
+}
+
+/* Completes the explanation, and its part of the picture, if there is one. */
+static int finish_explain(struct path_record *record, struct problem *problem)
+{
+	int rc = explain_run_finish(record->explain, path_tap_missed(&record->tap), problem);
+	char *text = rc == 0 && record->picture ? explain_run_text(record->explain) : NULL;
+
+	if (text)
+		picture_say(record->picture, EXPLAIN_HEADING, text);
+	free(text);
+	return rc;
 }
 
 int path_record_publish(struct path_record *record, const struct replay_result *result,
@@ -290,7 +298,7 @@ int path_record_publish(struct path_record *record, const struct replay_result *
 		        "missing in the log and the picture",
 		        missed);
 	if (record->explain)
-		rc = path_explain_finish(record->explain, record->picture, problem);
+		rc = finish_explain(record, problem);
 	if (rc == 0 && record->log)
 		rc = decision_log_finish(record->log, problem);
 	if (rc == 0 && record->picture)
@@ -305,17 +313,19 @@ int path_record_publish(struct path_record *record, const struct replay_result *
 		rc = picture_publish(record->picture, problem);
 		record->picture = NULL;
 	}
-	if (rc == 0 && record->capture)
-		rc = path_capture_publish(record->capture, problem);
+	if (rc == 0 && record->capture) {
+		rc = pcapng_publish(record->capture->pcapng, problem);
+		record->capture->pcapng = NULL;
+	}
 	if (rc == 0 && record->explain)
-		rc = path_explain_publish(record->explain, problem);
+		rc = explain_run_publish(record->explain, problem);
 	return rc;
 }
 
 void path_record_print(const struct path_record *record, FILE *out)
 {
-	if (record && record->explain)
-		path_explain_print(record->explain, out);
+	if (record && record->explain && record->in_words)
+		explain_run_print(record->explain, out);
 }
 
 void path_record_close(struct path_record *record)
@@ -325,7 +335,8 @@ void path_record_close(struct path_record *record)
 	decision_log_discard(record->log);
 	picture_discard(record->picture);
 	path_capture_close(record->capture);
-	path_explain_close(record->explain);
+	explain_run_free(record->explain);
+	path_tap_close(&record->tap);
 	departures_free(record->departures);
 	fate_queue_free(record->fates);
 	free(record);

@@ -2,17 +2,20 @@
 #include "python/python.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
-#define BEFORE_MAX 11 /* what python3 gets before the words of the command */
-#define VALUES_MAX 16 /* options of a command */
+#include "options/options.h"
+#include "text/alloc_failure.h"
+
+/* What python3 gets besides the words of the command line. */
+#define WORDS_MAX (12 + OPTIONS_MAX)
+#define GET       "apt install python3-weir, or pip install ./python in weir's sources"
 
 /* Writes the folder of the package if it is beside this program: where it is installed, or was
  * built, src/ or tests/faults/ of the build folder. Otherwise it is "". */
@@ -31,15 +34,56 @@ static void find_package(const char *program, char folder[2 * PATH_MAX])
 	folder[0] = '\0';
 }
 
-int python_become(const struct python_command *command, int n, char *const *words)
+/* Adds the word NAME=VALUE. */
+static void put(FILE *words, const struct field *field, const union option_value *value)
 {
+	fprintf(words, "%s=", field->name + 2);
+	if (field->type == FIELD_TEXT)
+		fputs(value->text, words);
+	else if (field->type == FIELD_WORD)
+		fputs(field->words[value->word], words);
+	else if (field->type != FIELD_FLAG)
+		fprintf(words, "%" PRIu64, value->number);
+	fputc('\0', words);
+}
+
+static int put_given(const struct option_row *row, char *text, void *to,
+                     struct language_error *error)
+{
+	struct option_row alone = *row;
+	union option_value value = {.number = 0};
+	int rc;
+
+	alone.field.offset = 0;
+	rc = options_take(&alone, text, &value, error);
+	if (rc == 0)
+		put(to, &alone.field, &value);
+	return rc;
+}
+
+static void put_initial(const struct options *options, FILE *words)
+{
+	for (const struct option_row *row = options->rows; row->field.name; row++) {
+		union option_value value = {.number = row->field.initial};
+
+		if (row->field.initial && row->field.type == FIELD_WORD)
+			value.word = (uint32_t)row->field.initial;
+		if (row->field.initial)
+			put(words, &row->field, &value);
+	}
+}
+
+/* Becomes Python, with words that end with a 0 each, made of `argc`. Returns only if it cannot. */
+static int become(const struct python_command *command, int argc, const struct printed *words)
+{
+	const char *name = command->options->command;
 	const char *named = getenv("WEIR_PYTHON");
 	const char *python = named && named[0] ? named : "python3";
 	char program[PATH_MAX] = "", folder[2 * PATH_MAX], unable[12];
-	const char **line = calloc((size_t)n + BEFORE_MAX + 1, sizeof(*line)), **at = line;
+	const char **line = calloc((size_t)argc + WORDS_MAX, sizeof(*line)), **at = line;
 
 	if (line == NULL) {
-		fprintf(stderr, "weir %s: no memory\n", command->command);
+		fprintf(stderr, "weir %s: no memory\n", name);
 		return command->unable;
 	}
 	if (readlink("/proc/self/exe", program, sizeof(program) - 1) > 0)
@@ -47,72 +91,47 @@ int python_become(const struct python_command *command, int n, char *const *word
 	find_package(program, folder);
 	*at++ = python;
 	/* Without the folders of other packages, Python starts in half the time. */
-	if (folder[0] && !command->needs[0])
+	if (folder[0] && !command->others)
 		*at++ = "-S";
 	*at++ = "-c";
 	*at++ = python_texts[0].text;
-	*at++ = command->command;
+	*at++ = name;
 	*at++ = command->module;
 	*at++ = folder;
-	*at++ = command->needs;
-	*at++ = command->get;
+	*at++ = command->get ? command->get : GET;
 	*at++ = WEIR_VERSION;
 	snprintf(unable, sizeof(unable), "%d", command->unable);
 	*at++ = unable;
-	memcpy(at, words, (size_t)n * sizeof(*words));
+	for (const char *word = words->bytes; word < words->bytes + words->n;
+	     word += strlen(word) + 1)
+		*at++ = word;
 	execvp(python, (char *const *)line);
-	fprintf(stderr, "weir %s: it is Python, and %s cannot be started: %s; %s\n",
-	        command->command, python, strerror(errno),
-	        python == named ? "$WEIR_PYTHON names it" : "apt install python3");
+	fprintf(stderr, "weir %s: it is Python, and %s cannot be started: %s; %s\n", name, python,
+	        strerror(errno), python == named ? "$WEIR_PYTHON names it" : "apt install python3");
 	free(line);
 	return command->unable;
 }
 
-int python_become_with(const struct python_command *command, const struct python_value *values)
+int python_command(const struct python_command *command, int argc, char **argv)
 {
-	char *words[VALUES_MAX] = {NULL};
-	int n = 0, status;
+	struct options_words given;
+	struct printed words;
+	FILE *out;
+	int status;
 
-	for (const struct python_value *value = values; value->name && n < VALUES_MAX; value++)
-		if (value->text && asprintf(&words[n], "%s=%s", value->name, value->text) >= 0)
-			n++;
-	status = python_become(command, n, words);
-	while (n > 0)
-		free(words[--n]);
-	return status;
-}
-
-int python_run(const struct python_command *command, const struct python_value *values,
-               const struct python_ask *asks)
-{
-	int ends[2] = {-1, -1}, status = 0;
-	FILE *in = NULL, *out = NULL;
-	pid_t child = -1;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 &&
-	    (in = fdopen(ends[0], "r")) != NULL &&
-	    (out = fdopen(fcntl(ends[0], F_DUPFD_CLOEXEC, 0), "w")) != NULL)
-		child = fork();
-	if (child < 0)
-		fprintf(stderr, "weir %s: no process for Python: %s\n", command->command,
-		        strerror(errno));
-	if (child == 0) {
-		/* What ends this process ends its measurement, and Python has the last word. */
-		signal(SIGINT, SIG_IGN);
-		signal(SIGTERM, SIG_IGN);
-		_exit(dup2(ends[1], STDIN_FILENO) < 0 ? command->unable
-		                                      : python_become_with(command, values));
+	if (argc == 2 && command->asks && strcmp(argv[1], "--answer") == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		return python_answer(command->asks, stdin, stdout);
 	}
-	close(ends[1]);
-	if (child > 0)
-		python_answer(asks, in, out);
-	if (out)
-		fclose(out);
-	if (in)
-		fclose(in);
-	if (child < 0)
-		return command->unable;
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	out = printed_begin(&words);
+	put_initial(command->options, out);
+	fprintf(out, "--%c", '\0');
+	status = options_each(command->options, argc, argv, put_given, out, &given);
+	fprintf(out, "--%c", '\0');
+	for (int i = 0; status == OPTIONS_RUN && i < given.n; i++)
+		fprintf(out, "%s%c", given.word[i], '\0');
+	if (printed_end(&words) && status == OPTIONS_RUN)
+		status = become(command, argc, &words);
+	free(words.bytes);
+	return status;
 }

@@ -7,8 +7,17 @@
  * the folder where this program was built, or is installed beside it, or is where Python finds
  * it.
  *
- * What the function needs of this program, it asks a process of it: a line of JSON on standard
- * input is a question, a line on standard output the answer (python_answer). $WEIR names this
+ * main gets what the command line has after it was checked, as words (weir._command.Given):
+ *
+ *   NAME=VALUE ...   the initial values of options
+ *   -- NAME=VALUE... the options that were given, in their order
+ *   -- WORD ...      the words that are no options
+ *
+ * NAME is without its dashes. VALUE is the text or the word; a number in the unit that a field of
+ * the type is stored in; nothing for a flag. What is wrong with options together, Python says.
+ *
+ * What the function needs of this program, it asks a process `weir COMMAND --answer`: a line of
+ * JSON on standard input is a question, a line on standard output the answer. $WEIR names this
  * program to it.
  *
  * Thread: the main thread.
@@ -16,6 +25,8 @@
 #ifndef WEIR_PYTHON_H
 #define WEIR_PYTHON_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <jansson.h>
@@ -24,27 +35,6 @@
 
 extern const struct embedded_text python_texts[]; /* python_start.py; made by tools/embed.py */
 
-struct python_command {
-	const char *command; /* `lab`; messages begin with it */
-	const char *module;  /* that has main(words), which returns the exit status */
-	const char *needs;   /* other modules, `numpy scipy`; "": none */
-	const char *get;     /* how to get what is missing, `apt install python3-weir` */
-	int unable;          /* the exit status if something is missing */
-};
-
-/* Replaces this process by Python, or by what $WEIR_PYTHON names, which calls main with these
- * words. Returns only if there is no Python: the exit status, after a message that says what is
- * missing, and how to get it. */
-int python_become(const struct python_command *command, int n, char *const *words);
-
-/* An option, and its value as a text; NULL: it was not given. */
-struct python_value {
-	const char *name, *text;
-};
-/* Does the same. The words are `NAME=TEXT`, for each option that was given, up to a NULL name. So
- * Python need not read the command line again. */
-int python_become_with(const struct python_command *command, const struct python_value *values);
-
 /* A question, {"ask": NAME, ...}, and the function that answers it: with an object, or NULL if
  * there is no memory. */
 struct python_ask {
@@ -52,15 +42,30 @@ struct python_ask {
 	json_t *(*answer)(const json_t *question);
 };
 
-/* Answers the questions of `asks`, which ends with a NULL name, and those below, until the input
- * ends. If there is no memory for an answer, it is {"error": TEXT}. Returns the exit status. */
+struct options;
+
+struct python_command {
+	const struct options *options;
+	const char *module;            /* that has main(words), which returns the exit status */
+	const char *get;               /* how to get what is missing; NULL: weir's package */
+	int unable;                    /* the exit status if something is missing */
+	bool others;                   /* it needs other packages than weir's */
+	const struct python_ask *asks; /* ends with a NULL name; or NULL */
+};
+
+/* Reads the command line, and replaces this process by Python, or by what $WEIR_PYTHON names, which
+ * calls main; or answers its questions, if the command line is `--answer`. Otherwise returns the
+ * exit status: after the help, an error, or a message that says what is missing, and how to get
+ * it. */
+int python_command(const struct python_command *command, int argc, char **argv);
+
+/* Answers the questions of `asks`, and those below, until the input ends. If there is no memory for
+ * an answer, it is {"error": TEXT}. Returns the exit status. */
 int python_answer(const struct python_ask *asks, FILE *in, FILE *out);
 
-/* Starts Python as python_become_with does, but in a process of its own, which ignores SIGINT and
- * SIGTERM, and answers what it asks over its standard input, which is a socket. Returns its exit
- * status; 128 and the number of the signal that has ended it; or `unable`, after a message. */
-int python_run(const struct python_command *command, const struct python_value *values,
-               const struct python_ask *asks);
+/* Returns a path of a question in `path`, or NULL if there is none. It has a character below U+0100
+ * for each byte, because a file's name need not be UTF-8. */
+const char *python_path(const json_t *question, const char *name, char path[PATH_MAX]);
 
 /*
  * Questions that any command may have:

@@ -10,6 +10,24 @@
 #define COLUMNS_MAX 32 /* of a table (text/table.h) */
 #define NO_MEMORY   "{\"error\":\"no memory\"}\n"
 
+const char *python_path(const json_t *question, const char *name, char path[PATH_MAX])
+{
+	const unsigned char *text =
+	        (const unsigned char *)json_string_value(json_object_get(question, name));
+	size_t n = 0;
+
+	if (!text)
+		return NULL;
+	for (; *text && n < PATH_MAX - 1; text++) {
+		if (*text >= 0x80 && text[1])
+			path[n++] = (char)((*text & 0x03) << 6 | (text[1] & 0x3f)), text++;
+		else
+			path[n++] = (char)*text;
+	}
+	path[n] = '\0';
+	return path;
+}
+
 static json_t *answer_nearest(const json_t *question)
 {
 	const char *word = json_string_value(json_object_get(question, "word"));
@@ -27,24 +45,18 @@ static json_t *answer_table(const json_t *question)
 {
 	const char *columns = json_string_value(json_object_get(question, "columns"));
 	struct table *table;
-	char *text = NULL;
+	struct printed text;
 	json_t *cell, *answer;
-	size_t bytes, i;
-	FILE *out;
+	size_t i;
 
 	if (!columns || !columns[0] || strlen(columns) > COLUMNS_MAX)
 		return json_pack("{s:s}", "error", "a table has 1 to 32 columns");
 	table = table_make(columns);
 	json_array_foreach(json_object_get(question, "cells"), i, cell)
 	        table_text(table, json_is_string(cell) ? json_string_value(cell) : "");
-	out = alloc_failure_stream(&text, &bytes);
-	if (out == NULL) {
-		table_free(table);
-		return NULL;
-	}
-	table_end(table, out);
-	answer = alloc_failure_close(out) == 0 ? json_pack("{s:s}", "text", text) : NULL;
-	free(text);
+	table_end(table, printed_begin(&text));
+	answer = printed_end(&text) ? json_pack("{s:s}", "text", text.bytes) : NULL;
+	free(text.bytes);
 	return answer;
 }
 

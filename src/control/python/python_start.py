@@ -16,7 +16,12 @@ def elsewhere():
         os.execv(system, [system, *words[1:]])
 
 
-def start(command, module, folder, needs, get, version, unable, *words):
+def lacks(error, get):
+    elsewhere()
+    return f"{sys.executable} lacks the package {error.name}; {get}"
+
+
+def start(command, module, folder, get, version, unable, *words):
     """Calls main(words) of the module. Returns the exit status, or a message."""
     if sys.path[0] == "":  # the working directory, unless $PYTHONSAFEPATH is set
         del sys.path[0]
@@ -25,12 +30,9 @@ def start(command, module, folder, needs, get, version, unable, *words):
         elsewhere()
         return f"{sys.executable} is older than Python 3.11; $WEIR_PYTHON names another one"
     try:
-        for name in needs.split():
-            importlib.import_module(name)
         main = importlib.import_module(module).main
     except ModuleNotFoundError as error:
-        elsewhere()
-        return f"{sys.executable} lacks the package {error.name}; {get}"
+        return lacks(error, get)
     found = importlib.import_module("weir")
     if found.__version__ != version:
         return (f"this is version {version}, and {os.path.dirname(found.__file__)} is version "
@@ -42,14 +44,21 @@ def start(command, module, folder, needs, get, version, unable, *words):
     try:
         status = main(words)
         sys.stdout.flush()
+    except ModuleNotFoundError as error:
+        return lacks(error, get)
     except OSError as error:  # a command handles those of its files
         return f"standard output: {error.strerror}"
+    except Exception as error:
+        if not hasattr(error, "wrong"):  # weir._command.CommandError
+            raise
+        sys.stderr.write(f"weir {command}: {error}\n")
+        return 2 if error.wrong else 1
     return status
 
 
 ended = start(*sys.argv[1:])
 if isinstance(ended, str):
     sys.stderr.write(f"weir {sys.argv[1]}: {ended}\n")
-    ended = int(sys.argv[7])
+    ended = int(sys.argv[6])
 sys.stderr.flush()
 os._exit(ended)  # what is left to print was printed, or cannot be

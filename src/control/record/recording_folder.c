@@ -11,96 +11,66 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_common.h>
+
 #include "language/language.h"
 #include "language/scenario_check.h"
 #include "language/scenario_file.h"
-#include "text/array.h"
+#include "text/alloc_failure.h"
 #include "text/file_read.h"
 
 /*
- * The lines of a recorded scenario, and how the rows of changes.jsonl change them. The rows are
- * those of folder_write.h in dataplane/record/.
- *
- * Ownership: each line has memory of its own; lines_free frees it.
+ * The lines of a recorded scenario, an array of texts, and how the rows of changes.jsonl change
+ * them. The rows are those of folder_write.h in dataplane/record/.
  */
 
-struct lines {
-	char **line;
-	size_t n, room;
-};
-
-static bool lines_insert(struct lines *lines, size_t at, const char *text, size_t bytes)
+/* Returns the lines of the text, which need not be UTF-8; NULL if there is no memory. */
+static json_t *lines_of(const char *text)
 {
-	char *line = strndup(text, bytes);
+	json_t *lines = json_array(), *line;
 
-	if (!array_fits(&lines->line, &lines->room, lines->n + 1, sizeof(line))) {
-		free(line);
-		return false;
-	}
-	memmove(&lines->line[at + 1], &lines->line[at], (lines->n - at) * sizeof(char *));
-	lines->line[at] = line;
-	lines->n++;
-	return line != NULL;
-}
-
-static void lines_free(struct lines *lines)
-{
-	for (size_t i = 0; i < lines->n; i++)
-		free(lines->line[i]);
-	free(lines->line);
-	*lines = (struct lines){0};
-}
-
-/* Appends the lines of the text. Returns false if there is no memory. */
-static bool lines_of(struct lines *lines, const char *text)
-{
 	for (const char *end; *text; text = *end ? end + 1 : end) {
 		end = strchrnul(text, '\n');
-		if (!lines_insert(lines, lines->n, text, (size_t)(end - text)))
-			return false;
+		line = json_stringn_nocheck(text, (size_t)(end - text));
+		if (json_array_append_new(lines, line) != 0) {
+			json_decref(lines);
+			return NULL;
+		}
 	}
-	return true;
+	return lines;
 }
 
 /* Returns the lines as one text, which the caller frees, or NULL if there is no memory. */
-static char *lines_text(const struct lines *lines)
+static char *lines_text(const json_t *lines)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	struct printed text;
+	FILE *out = printed_begin(&text);
+	const json_t *line;
+	size_t i;
 
-	if (!out)
-		return NULL;
-	for (size_t i = 0; i < lines->n; i++)
-		fprintf(out, "%s\n", lines->line[i]);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	json_array_foreach(lines, i, line) fprintf(out, "%s\n", json_string_value(line));
+	return printed_end(&text);
 }
 
 /* Applies a row. Returns false if it does not fit or there is no memory; a part of it may then have
  * been applied. */
-static bool lines_change(struct lines *lines, const json_t *row)
+static bool lines_change(json_t *lines, const json_t *row)
 {
 	const json_int_t from = json_integer_value(json_object_get(row, "from"));
 	const json_int_t removed = json_integer_value(json_object_get(row, "removed"));
-	const json_t *added = json_object_get(row, "lines"), *line;
+	const json_t *added = json_object_get(row, "lines");
+	const size_t n = json_array_size(lines);
+	json_t *line;
 	size_t i;
 
-	if (from < 0 || removed < 0 || (size_t)from > lines->n ||
-	    (size_t)removed > lines->n - (size_t)from || !json_is_array(added))
+	if (from < 0 || removed < 0 || (size_t)from > n || (size_t)removed > n - (size_t)from ||
+	    !json_is_array(added))
 		return false;
 	for (json_int_t k = 0; k < removed; k++)
-		free(lines->line[from + k]);
-	memmove(&lines->line[from], &lines->line[from + removed],
-	        (lines->n - (size_t)(from + removed)) * sizeof(char *));
-	lines->n -= (size_t)removed;
+		json_array_remove(lines, (size_t)from);
 	json_array_foreach(added, i, line)
 	{
-		const char *text = json_string_value(line);
-
-		if (!text || !lines_insert(lines, (size_t)from + i, text, strlen(text)))
+		if (!json_is_string(line) || json_array_insert(lines, (size_t)from + i, line) != 0)
 			return false;
 	}
 	return true;
@@ -111,7 +81,7 @@ static bool lines_change(struct lines *lines, const json_t *row)
 /* The scenario of one worker, followed through its changes. */
 struct follower {
 	size_t read; /* number of rows read so far */
-	struct lines lines;
+	json_t *lines;
 	struct scenario *scenario;
 	json_t *files; /* name -> path of its content */
 	bool begun;    /* of a flight: the snapshot has been read */
@@ -122,36 +92,25 @@ struct recording_folder {
 	const struct follower *follower; /* for which files are read */
 	char path[PATH_MAX];
 	struct recording_about about;
-	const char *config;
-	const char *const *edits;
-	uint32_t n_edits;
+	const struct rerun_asked *asked;
 	json_t *rows;     /* of changes.jsonl: changes and files, in order */
 	json_t *warnings; /* of changes.jsonl: about the snap */
 	struct scenario *first;
 	struct scenario *other; /* of a flight: replaces the scenario at its beginning; or NULL */
-	char *text;             /* scenario.weir */
+	struct file *text;      /* scenario.weir */
 	struct follower followers[RERUN_WORKERS_MAX];
 };
 
 /* ---- files ---- */
 
-static char *read_all(const struct recording_folder *folder, const char *name, size_t *bytes)
+static struct file *read_all(const struct recording_folder *folder, const char *name)
 {
 	char path[PATH_MAX + NAME_BYTES];
 	struct language_error error;
 	struct file *file;
-	char *text;
 
 	snprintf(path, sizeof(path), "%s/%s", folder->path, name);
-	if (file_read_own(path, FILE_BYTES_MAX, &file, &error) != 0)
-		return NULL;
-	text = malloc(file->bytes + 1);
-	if (text)
-		memcpy(text, file->text, file->bytes + 1);
-	if (bytes)
-		*bytes = file->bytes;
-	file_release(file);
-	return text;
+	return file_read_own(path, FILE_BYTES_MAX, &file, &error) == 0 ? file : NULL;
 }
 
 /* Reads a file from where the recording says that it lies, and from nowhere else. */
@@ -160,16 +119,14 @@ static int read_recorded(const struct file_source *source, const char *name, str
 {
 	const struct recording_folder *folder = (const struct recording_folder *)source;
 	const char *at = json_string_value(json_object_get(folder->follower->files, name));
-	struct file *file;
-	size_t bytes = 0;
-	char *content = NULL;
+	struct file *file, *content = NULL;
 
 	if (at && strncmp(at, "files/", 6) == 0 && at[6 + strspn(at + 6, "0123456789")] == '\0')
-		content = read_all(folder, at, &bytes);
-	file = content ? file_make(name, bytes) : NULL;
+		content = read_all(folder, at);
+	file = content ? file_make(name, content->bytes) : NULL;
 	if (file)
-		memcpy(file->text, content, bytes);
-	free(content);
+		memcpy(file->text, content->text, content->bytes);
+	file_release(content);
 	if (!file)
 		return language_error_set(error, ERROR_BAD_FILE,
 		                          "the recording lacks the file `%s`", name);
@@ -204,9 +161,9 @@ static int edit_all(const struct recording_folder *folder, struct scenario *scen
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < folder->n_edits; i++)
-		rc = edit(scenario, folder->edits[i], problem);
-	return rc == 0 && folder->n_edits > 0 ? scenario_check(scenario, problem) : rc;
+	for (uint32_t i = 0; rc == 0 && i < folder->asked->set.n; i++)
+		rc = edit(scenario, folder->asked->set.text[i], problem);
+	return rc == 0 && folder->asked->set.n > 0 ? scenario_check(scenario, problem) : rc;
 }
 
 /* Makes the scenario of the text, with the edits. */
@@ -256,7 +213,8 @@ static int follower_begin(struct recording_folder *folder, struct follower *foll
 			break;
 		follow_file(follower, row);
 	}
-	return follower->files && lines_of(&follower->lines, folder->text) ? 0 : -ENOMEM;
+	follower->lines = lines_of(folder->text->text);
+	return follower->files && follower->lines ? 0 : -ENOMEM;
 }
 
 /* Reads rows up to that change. Returns false if the change is missing or does not fit. */
@@ -270,7 +228,7 @@ static bool follow(struct recording_folder *folder, struct follower *follower, u
 		at = change_of(row);
 		if (at == 0)
 			follow_file(follower, row);
-		else if (at > number || !lines_change(&follower->lines, row))
+		else if (at > number || !lines_change(follower->lines, row))
 			return false;
 	}
 	return at == number;
@@ -282,7 +240,7 @@ static const struct scenario *scenario_there(struct recording_folder *folder,
                                              struct problem *problem)
 {
 	struct scenario *next = NULL;
-	char *text = lines_text(&follower->lines);
+	char *text = lines_text(follower->lines);
 	int rc = text ? scenario_of(folder, follower, text, name, &next, problem) : -ENOMEM;
 
 	if (!text)
@@ -312,9 +270,9 @@ static const struct scenario *change_made(void *argument, uint32_t worker, uint6
 	struct follower *follower = &folder->followers[worker];
 	char name[40];
 
-	if (folder->config && !folder->about.flight)
+	if (folder->asked->config && !folder->about.flight)
 		return folder->first;
-	if (folder->config && follower->begun)
+	if (folder->asked->config && follower->begun)
 		return folder->other;
 	if (!has_begun_to_read(folder, follower, problem))
 		return NULL;
@@ -334,7 +292,7 @@ static const struct scenario *begun_with(void *argument, uint32_t worker, struct
 	struct follower *follower = &folder->followers[worker];
 
 	follower->begun = true;
-	if (folder->config)
+	if (folder->asked->config)
 		return folder->other;
 	if (!has_begun_to_read(folder, follower, problem))
 		return NULL;
@@ -386,14 +344,14 @@ const char *recording_other_version(const struct recording_about *about,
 static int read_about(struct recording_folder *folder, json_t **object, struct problem *problem)
 {
 	struct recording_about *about = &folder->about;
-	char *text = read_all(folder, "recording.json", NULL);
+	struct file *text = read_all(folder, "recording.json");
 	const bool there = text != NULL;
 	const char *weir;
 	static const char *const names[] = {"ingress.pcapng", "ingress.pcapng.zst"};
 	char *path = folder->about.ingress;
 
-	*object = text ? json_loads(text, 0, NULL) : NULL;
-	free(text);
+	*object = text ? json_loads(text->text, 0, NULL) : NULL;
+	file_release(text);
 	if (!*object || json_integer_value(json_object_get(*object, "recording")) != 1)
 		return wrong(folder, "recording.json",
 		             there ? "has a format that this weir does not know"
@@ -422,15 +380,17 @@ static int read_about(struct recording_folder *folder, json_t **object, struct p
 /* A truncated row ends what is known. */
 static int read_changes(struct recording_folder *folder, struct problem *problem)
 {
-	char *text = read_all(folder, "changes.jsonl", NULL), *rest = NULL;
+	struct file *text = read_all(folder, "changes.jsonl");
+	char *rest = NULL;
 
 	folder->rows = json_array();
 	folder->warnings = json_array();
 	if (!text || !folder->rows || !folder->warnings) {
-		free(text);
+		file_release(text);
 		return wrong(folder, "changes.jsonl", "cannot be read", problem);
 	}
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	for (char *line = strtok_r(text->text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
 		json_t *row = json_loads(line, 0, NULL);
 
 		if (!row)
@@ -446,7 +406,7 @@ static int read_changes(struct recording_folder *folder, struct problem *problem
 		}
 		json_array_append_new(folder->rows, row);
 	}
-	free(text);
+	file_release(text);
 	return 0;
 }
 
@@ -458,17 +418,17 @@ static int read_first(struct recording_folder *folder, struct problem *problem)
 	struct follower *first = &folder->followers[0];
 	int rc = 0;
 
-	folder->text = read_all(folder, "scenario.weir", NULL);
+	folder->text = read_all(folder, "scenario.weir");
 	if (!folder->text)
 		return wrong(folder, "scenario.weir", "cannot be read", problem);
-	if (folder->config) {
+	if (folder->asked->config) {
 		struct scenario **place = folder->about.flight ? &folder->other : &folder->first;
 
-		if (scenario_file_load(folder->config, place, message, sizeof(message)))
+		if (scenario_file_load(folder->asked->config, place, message, sizeof(message)))
 			return problem_set(problem, -1, "%s", message);
 		/* The seed stays the same, unless the file gives another. */
 		if (!(*place)->seed_given &&
-		    sscanf(folder->text, "seed %" SCNu64, &(*place)->seed) == 1)
+		    sscanf(folder->text->text, "seed %" SCNu64, &(*place)->seed) == 1)
 			(*place)->seed_given = true;
 		rc = edit_all(folder, *place, problem);
 		if (rc == 0)
@@ -477,14 +437,14 @@ static int read_first(struct recording_folder *folder, struct problem *problem)
 			return rc;
 	}
 	rc = follower_begin(folder, first);
-	return rc < 0 ? rc
-	              : scenario_of(folder, first, folder->text, "scenario.weir", &folder->first,
-	                            problem);
+	if (rc < 0)
+		return rc;
+	return scenario_of(folder, first, folder->text->text, "scenario.weir", &folder->first,
+	                   problem);
 }
 
-int recording_folder_open(const char *path, const char *config, const char *const *edits,
-                          uint32_t n_edits, struct recording_folder **result,
-                          struct problem *problem)
+int recording_folder_open(const char *path, const struct rerun_asked *asked,
+                          struct recording_folder **result, struct problem *problem)
 {
 	struct recording_folder *folder = calloc(1, sizeof(*folder));
 	json_t *about = NULL;
@@ -494,9 +454,7 @@ int recording_folder_open(const char *path, const char *config, const char *cons
 	if (!folder)
 		return -ENOMEM;
 	folder->source.read = read_recorded;
-	folder->config = config;
-	folder->edits = edits;
-	folder->n_edits = n_edits;
+	folder->asked = asked;
 	snprintf(folder->path, sizeof(folder->path), "%s", path);
 	rc = read_about(folder, &about, problem);
 	if (rc == 0)
@@ -505,6 +463,10 @@ int recording_folder_open(const char *path, const char *config, const char *cons
 		rc = read_first(folder, problem);
 	if (rc == 0)
 		rc = read_ports(folder, json_object_get(about, "ports"), problem);
+	if (rc == 0 && folder->about.flight && asked->seed_given)
+		rc = problem_set(problem, -1,
+		                 "--seed: a flight continues with the random draws of "
+		                 "its run; leave --seed out");
 	json_decref(about);
 	if (rc < 0) {
 		recording_folder_close(folder);
@@ -521,7 +483,7 @@ void recording_folder_close(struct recording_folder *folder)
 	for (uint32_t i = 0; i < RERUN_WORKERS_MAX; i++) {
 		struct follower *follower = &folder->followers[i];
 
-		lines_free(&follower->lines);
+		json_decref(follower->lines);
 		scenario_free(follower->scenario);
 		json_decref(follower->files);
 	}
@@ -529,7 +491,7 @@ void recording_folder_close(struct recording_folder *folder)
 	scenario_free(folder->other);
 	json_decref(folder->rows);
 	json_decref(folder->warnings);
-	free(folder->text);
+	file_release(folder->text);
 	free(folder);
 }
 
@@ -543,18 +505,26 @@ const struct scenario *recording_folder_first(const struct recording_folder *fol
 	return folder->first;
 }
 
-struct rerun_options recording_folder_rerun(struct recording_folder *folder)
+struct rerun_options recording_folder_rerun(struct recording_folder *folder,
+                                            struct replay_options *replay)
 {
 	const struct recording_about *about = &folder->about;
-	struct rerun_options options = {.path = about->ingress,
-	                                .workers = about->workers,
-	                                .snap = about->snap,
-	                                .flight = about->flight,
-	                                .change = change_made,
-	                                .begun = begun_with,
-	                                .argument = folder};
+	const struct rerun_asked *asked = folder->asked;
+	struct rerun_options options = {
+	        .otherwise = asked->config || asked->set.n || asked->seed_given,
+	        .ideal = asked->ideal,
+	        .until_ns = asked->until_ns ? asked->until_ns : SIMTIME_NEVER,
+	        .replay = replay,
+	        .path = about->ingress,
+	        .workers = about->workers,
+	        .snap = about->snap,
+	        .flight = about->flight,
+	        .change = change_made,
+	        .begun = begun_with,
+	        .argument = folder};
 
 	memcpy(options.emulator, about->emulator, sizeof(options.emulator));
+	replay->memory_bytes = RTE_MAX(replay->memory_bytes, 2 * about->memory_bytes);
 	return options;
 }
 

@@ -11,6 +11,7 @@
 
 #include <limits.h>
 
+#include "options/options.h"
 #include "record/rerun.h"
 
 struct recording_folder;
@@ -25,12 +26,18 @@ struct recording_about {
 	char ingress[PATH_MAX];
 };
 
-/* Opens the folder. `config`: a scenario in place of the recorded ones; or NULL. `edits`: n_edits
- * lines that change each of them. In a flight both apply only after its beginning. Returns 0, or
- * -errno with problem. */
-int recording_folder_open(const char *path, const char *config, const char *const *edits,
-                          uint32_t n_edits, struct recording_folder **folder,
-                          struct problem *problem);
+/* What a command asks of a rerun. */
+struct rerun_asked {
+	const char *config;      /* a scenario in place of the recorded ones; or NULL */
+	struct option_texts set; /* lines that change each of them */
+	uint64_t seed, until_ns; /* until_ns 0: to the end */
+	bool seed_given, ideal;
+};
+
+/* Opens the folder. In a flight, `config` and `set` apply only after its beginning. `asked` must
+ * outlive the folder. Returns 0, or -errno with problem. */
+int recording_folder_open(const char *path, const struct rerun_asked *asked,
+                          struct recording_folder **folder, struct problem *problem);
 void recording_folder_close(struct recording_folder *folder); /* NULL is allowed */
 const struct recording_about *recording_folder_about(const struct recording_folder *folder);
 #define RECORDING_OTHER_BYTES 160
@@ -41,10 +48,11 @@ const char *recording_other_version(const struct recording_about *about,
 /* Returns the i-th warning about the snap that the run gave when a change came, or NULL if there
  * are no more. */
 const char *recording_folder_warning(const struct recording_folder *folder, size_t i);
-/* Returns the scenario in force at the beginning. */
+/* Returns the scenario in force at the beginning; its seed is the recorded one. */
 const struct scenario *recording_folder_first(const struct recording_folder *folder);
-/* Returns how to run it again: all that follows from the folder, with its changes. The caller sets
- * the rest. */
-struct rerun_options recording_folder_rerun(struct recording_folder *folder);
+/* Returns how to run it again as it was asked, with `replay`, whose memory gets room for all that
+ * the recorded run held. */
+struct rerun_options recording_folder_rerun(struct recording_folder *folder,
+                                            struct replay_options *replay);
 
 #endif

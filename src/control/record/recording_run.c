@@ -130,11 +130,9 @@ static void recording_reach_of(uint32_t snap, const struct scenario *scenario, r
 	}
 }
 
-/* What is known already: lines, each with its end. */
+/* What is known already: an object with a member for each line. */
 struct known {
-	FILE *stream;
-	char *text;
-	size_t bytes;
+	json_t *lines;
 	reach_say *say;
 	void *argument;
 };
@@ -143,38 +141,26 @@ static void note(void *argument, const char *line)
 {
 	const struct known *known = argument;
 
-	fprintf(known->stream, "%s\n", line);
+	json_object_set_new_nocheck(known->lines, line, json_true());
 }
 
 static void say_if_new(void *argument, const char *line)
 {
 	const struct known *known = argument;
-	const size_t bytes = strlen(line);
 
-	for (const char *at = known->text; (at = strstr(at, line)); at += bytes) {
-		if ((at == known->text || at[-1] == '\n') && at[bytes] == '\n')
-			return;
-	}
-	known->say(known->argument, line);
+	if (!json_object_get(known->lines, line))
+		known->say(known->argument, line);
 }
 
 void recording_reach_more(uint32_t snap, const struct scenario *before,
                           const struct scenario *scenario, reach_say *say, void *argument)
 {
-	struct known known = {.say = say, .argument = argument};
-
-	if (snap == 0)
-		return;
-	known.stream = open_memstream(&known.text, &known.bytes);
 	/* Without memory, all of them are reported. */
-	if (!known.stream) {
-		recording_reach_of(snap, scenario, say, argument);
-		return;
-	}
+	struct known known = {json_object(), say, argument};
+
 	recording_reach_of(snap, before, note, &known);
-	if (fclose(known.stream) == 0)
-		recording_reach_of(snap, scenario, say_if_new, &known);
-	free(known.text);
+	recording_reach_of(snap, scenario, say_if_new, &known);
+	json_decref(known.lines);
 }
 
 void recording_reach(const struct recording_folder *folder, bool changes, reach_say *say,

@@ -19,14 +19,6 @@ struct decision_log {
 	struct atomic_file *atomic_file;
 };
 
-static char *put_text(char *at, const char *text)
-{
-	size_t length = strlen(text);
-
-	memcpy(at, text, length);
-	return at + length;
-}
-
 static char *put_number(char *at, uint64_t value)
 {
 	char digits[20];
@@ -59,22 +51,22 @@ static void tell(struct witness *witness, const struct fate *fate)
 
 	at = put_number(at, fate->packet);
 	*at++ = ',';
-	at = put_text(at, log->scenario->ports[fate->port].name);
+	at = stpcpy(at, log->scenario->ports[fate->port].name);
 	*at++ = ',';
 	at = put_number(at, fate->t_in_ns);
 	*at++ = ',';
-	at = put_text(at, fate->cloud);
+	at = stpcpy(at, fate->cloud);
 	*at++ = ',';
 	if (fate->kind == FATE_DELIVERED) {
-		at = put_text(at, "delivered,,");
+		at = stpcpy(at, "delivered,,");
 		at = put_number(at, fate->t_out_ns);
 	} else {
-		at = put_text(at, "dropped,");
-		at = put_text(at, reason_name(fate->reason));
+		at = stpcpy(at, "dropped,");
+		at = stpcpy(at, reason_name(fate->reason));
 		*at++ = ',';
 	}
 	*at++ = ',';
-	at = put_text(at, detail_of(fate->flags));
+	at = stpcpy(at, detail_of(fate->flags));
 	if (log->live)
 		*at++ = ',';
 	if (fate->sent)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -28,6 +27,7 @@
 #include "replay/picture.h"
 #include "replay/replay_command.h"
 #include "replay/replay_report.h"
+#include "run/run_prepare.h"
 #include "text/alloc_failure.h"
 #include "text/word.h"
 
@@ -112,7 +112,7 @@ static int replay_recording_run(const struct replay_arguments *arguments,
 {
 	const struct recording_about *about = recording_folder_about(folder);
 	struct replay_options replay = *options;
-	struct rerun_options rerun = recording_folder_rerun(folder);
+	struct rerun_options rerun = recording_folder_rerun(folder, &replay);
 	struct rerun_result *outcome = calloc(1, sizeof(*outcome));
 	char other[RECORDING_OTHER_BYTES];
 	int rc;
@@ -121,12 +121,6 @@ static int replay_recording_run(const struct replay_arguments *arguments,
 		problem_set(problem, -1, "no memory");
 		return -ENOMEM;
 	}
-	rerun.otherwise = arguments->config || arguments->n_set || arguments->seed_given;
-	rerun.ideal = arguments->ideal;
-	rerun.until_ns = arguments->until_ns ? arguments->until_ns : SIMTIME_NEVER;
-	rerun.replay = &replay;
-	/* The packets held in the recorded run must have room here, too. */
-	replay.memory_bytes = RTE_MAX(replay.memory_bytes, 2 * about->memory_bytes);
 	rc = rerun_run(scenario, &rerun, outcome, problem);
 	if (rc == 0 && outcome->differs) {
 		problem_set(problem, -1, "%s: differs from the recorded run: %s%s",
@@ -199,13 +193,7 @@ static struct witness *choose_witness(struct session *session)
 		session->tee.way |= points_kinds(POINTS_DEFAULT);
 	if (session->explain)
 		session->tee.way |= EXPLAINER_WAY;
-	if (session->tee.way)
-		return &session->tee;
-	if (session->log && session->picture)
-		return &session->tee;
-	if (session->log)
-		return decision_log_witness(session->log);
-	return session->picture ? picture_witness(session->picture) : NULL;
+	return session->tee.way || session->log || session->picture ? &session->tee : NULL;
 }
 
 /* Called when all events up to `now` have been reported. */
@@ -287,19 +275,6 @@ static int open_capture(struct session *session, struct problem *problem)
 	                         &session->capture, problem);
 }
 
-static int open_explain(struct session *session, struct problem *problem)
-{
-	char ports[SCENARIO_PORTS_MAX][SCENARIO_NAME_BYTES];
-
-	explain_ports(session->scenario, ports);
-	return explain_run_open(
-	        &(struct explain_plan){.n_ports = session->scenario->n_ports,
-	                               .ports = (const char(*)[SCENARIO_NAME_BYTES])ports,
-	                               .json = session->arguments.explain_json,
-	                               .deaf = !session->arguments.recording},
-	        &session->explain, problem);
-}
-
 static int open_files(struct session *session, struct problem *problem)
 {
 	const struct replay_arguments *a = &session->arguments;
@@ -317,7 +292,8 @@ static int open_files(struct session *session, struct problem *problem)
 	if (!error && a->capture)
 		error = open_capture(session, problem);
 	if (!error && (a->explain || a->explain_json))
-		error = open_explain(session, problem);
+		error = explain_run_of(session->scenario, a->explain_json, !a->recording,
+		                       &session->explain, problem);
 	return error;
 }
 
@@ -468,17 +444,10 @@ static int load(struct session *session, char *message, size_t room)
 
 	if (!a->recording)
 		return short_form_make(&form, &session->scenario, message, room);
-	rc = recording_folder_open(a->recording, a->config, a->set, a->n_set, &session->folder,
-	                           &problem);
+	rc = recording_folder_open(a->recording, &a->asked, &session->folder, &problem);
 	if (rc < 0) {
 		snprintf(message, room, "%s", problem.text);
 		return rc;
-	}
-	if (recording_folder_about(session->folder)->flight && a->seed_given) {
-		snprintf(message, room,
-		         "--seed: a flight continues with the random draws of its run; leave "
-		         "--seed out");
-		return -EINVAL;
 	}
 	recording_reach(session->folder, !a->config, warn, NULL);
 	session->scenario = scenario_copy(recording_folder_first(session->folder));
@@ -497,7 +466,6 @@ int command_replay(int argc, char **argv)
 	static const char *const outputs[] = {"--out",     "--report",       "--log", "--capture",
 	                                      "--picture", "--explain-json", NULL};
 	int status;
-	uint32_t drawn = 1;
 	static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action = {.sa_handler = stop};
 
@@ -513,15 +481,11 @@ int command_replay(int argc, char **argv)
 		return 2;
 	}
 	scenario_warn(session.scenario, stderr);
-	/* Chooses the seed. One that weir draws is short, since someone may have to type it. */
-	if (session.arguments.seed_given) {
-		session.scenario->seed = session.arguments.seed;
-	} else if (!session.scenario->seed_given) {
-		if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn))
-			drawn = (uint32_t)getpid();
-		session.scenario->seed = drawn;
+	if (session.arguments.asked.seed_given) {
+		session.scenario->seed = session.arguments.asked.seed;
+		session.scenario->seed_given = true;
 	}
-	session.scenario->seed_given = true;
+	run_seed_choose(session.scenario);
 	session.bar = !session.arguments.quiet && isatty(STDERR_FILENO);
 	/* A stop signal makes the run end and remove what it began. A broken pipe and a limit of
 	 * file size become errors of writing, instead of killing the process. */

@@ -9,6 +9,7 @@
 
 #include "offline/replay.h"
 #include "options/options.h"
+#include "record/recording_folder.h"
 #include "report/page.h"
 #include "scenario/scenario.h"
 #include "simtime.h"
@@ -20,8 +21,6 @@
  * Thread: control.
  */
 
-#define REPLAY_SETS_MAX 32u
-
 /* The parts of `a,b=FILE`. */
 struct replay_binding {
 	const char *first, *second, *path;
@@ -32,13 +31,8 @@ struct replay_arguments {
 	const char *config, *split, *link_type, *report, *log, *picture, *capture, *explain_json;
 	/* the folder of a recording that is run again, or NULL */
 	const char *recording;
-	const char *set[REPLAY_SETS_MAX]; /* lines that change the scenarios of the recording */
-	uint32_t n_set;
-	uint64_t until_ns; /* 0: to the end of the recording */
-	uint64_t packet;   /* whose way is printed in words; 0: none */
-	bool ideal;
-	uint64_t seed;
-	bool seed_given;
+	struct rerun_asked asked;
+	uint64_t packet; /* whose way is printed in words; 0: none */
 	uint64_t burst, memory_bytes;
 	bool explain;
 	bool quiet;

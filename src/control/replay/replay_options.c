@@ -184,18 +184,6 @@ static int take_out(const struct field *option, char *text, void *arguments,
 	return parse_binding(option, text, a->out_text, &a->n_out, error);
 }
 
-static int take_set(const struct field *option, char *text, void *arguments,
-                    struct language_error *error)
-{
-	struct replay_arguments *a = arguments;
-
-	if (a->n_set == REPLAY_SETS_MAX)
-		return language_error_set(error, ERROR_FULL, "%s: more than %u lines", option->name,
-		                          REPLAY_SETS_MAX);
-	a->set[a->n_set++] = text;
-	return 0;
-}
-
 static const struct option_row rows[] = {
         {OPTION_CONFIG(struct replay_arguments, "the scenario")},
         {OPTION("--in", FIELD_TEXT, struct replay_arguments, in_text, .form = "PORT=PCAP",
@@ -209,15 +197,15 @@ static const struct option_row rows[] = {
         {OPTION("--recording", FIELD_TEXT, struct replay_arguments, recording, .form = "DIR",
                 .help = "in place of captures: reruns what `weir run --record DIR` has recorded, "
                         "and compares it with the recorded run")},
-        {OPTION("--set", FIELD_TEXT, struct replay_arguments, set, .form = "LINE",
+        {OPTION("--set", FIELD_TEXT, struct replay_arguments, asked.set, .form = "LINE",
                 .help = "with --recording: a rerun with this line added to its scenarios"),
-         .take = take_set},
-        {OPTION("--until", FIELD_TIME, struct replay_arguments, until_ns, .min = 1,
+         .take = option_texts_take},
+        {OPTION("--until", FIELD_TIME, struct replay_arguments, asked.until_ns, .min = 1,
                 .help = "with --recording: up to this time after its beginning")},
         {OPTION("--packet", FIELD_COUNT, struct replay_arguments, packet, .min = 1,
                 .help = "with --recording: describes the path of the packet with this number, of "
                         "each port")},
-        {OPTION("--ideal", FIELD_FLAG, struct replay_arguments, ideal,
+        {OPTION("--ideal", FIELD_FLAG, struct replay_arguments, asked.ideal,
                 .help = "with --recording: without what weir itself lost")},
         {OPTION("--split", FIELD_TEXT, struct replay_arguments, split, .form = "RULE",
                 .help = "which frames of A,B=PCAP come in at A, all others at B: mac=ADDRESS, "
@@ -226,7 +214,7 @@ static const struct option_row rows[] = {
         {OPTION("--link-type", FIELD_TEXT, struct replay_arguments, link_type, .form = "TYPE",
                 .help = "of captures with several link types, the one that is read, like ethernet; "
                         "packets of others are left out and counted")},
-        {OPTION("--seed", FIELD_COUNT, struct replay_arguments, seed,
+        {OPTION("--seed", FIELD_COUNT, struct replay_arguments, asked.seed,
                 .help = "instead of the scenario's; if neither gives one, it is drawn at random "
                         "and printed")},
         {OPTION("--report", FIELD_TEXT, struct replay_arguments, report, .form = "FILE",
@@ -275,12 +263,12 @@ static int check_recording(const struct replay_arguments *a)
 	if (a->recording && (a->split || a->link_type))
 		return options_wrong(&replay_options, "%s is for captures",
 		                     a->split ? "--split" : "--link-type");
-	if (!a->recording && (a->n_set || a->until_ns || a->packet || a->ideal))
+	if (!a->recording && (a->asked.set.n || a->asked.until_ns || a->packet || a->asked.ideal))
 		return options_wrong(&replay_options, "%s is for --recording DIR",
-		                     a->n_set      ? "--set"
-		                     : a->until_ns ? "--until"
-		                     : a->packet   ? "--packet"
-		                                   : "--ideal");
+		                     a->asked.set.n      ? "--set"
+		                     : a->asked.until_ns ? "--until"
+		                     : a->packet         ? "--packet"
+		                                         : "--ideal");
 	return OPTIONS_RUN;
 }
 
@@ -312,7 +300,8 @@ int replay_arguments_parse(int argc, char **argv, struct replay_arguments *a)
 
 	if (status != OPTIONS_RUN)
 		return status;
-	a->seed_given = options_given(&replay_options, &words, "--seed");
+	a->asked.config = a->config;
+	a->asked.seed_given = options_given(&replay_options, &words, "--seed");
 	for (int i = 0; i < words.n; i++) {
 		if (a->recording || access(words.word[i], F_OK) == 0)
 			return options_wrong(

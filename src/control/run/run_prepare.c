@@ -134,20 +134,16 @@ void rest_say(const struct rest_arguments *arguments, const struct runtime *runt
 
 void run_warn(const struct scenario *scenario)
 {
-	char *lines = NULL, *rest;
-	size_t bytes;
-	FILE *out = alloc_failure_stream(&lines, &bytes);
+	struct printed lines;
+	FILE *out = printed_begin(&lines);
+	char *rest;
 
-	if (!out)
-		return;
 	scenario_warn(scenario, out);
 	devices_warn(scenario, out);
-	if (alloc_failure_close(out) == 0) {
-		for (char *line = strtok_r(lines, "\n", &rest); line;
-		     line = strtok_r(NULL, "\n", &rest))
-			run_log(RUN_LOG_WARNING, "%s", line);
-	}
-	free(lines);
+	for (char *line = printed_end(&lines) ? strtok_r(lines.bytes, "\n", &rest) : NULL; line;
+	     line = strtok_r(NULL, "\n", &rest))
+		run_log(RUN_LOG_WARNING, "%s", line);
+	free(lines.bytes);
 }
 
 void run_seed_choose(struct scenario *scenario)

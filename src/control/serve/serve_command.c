@@ -14,51 +14,40 @@
  *
  * A question may be answered by {"error": TEXT}: of what was asked for.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "account/reason.h"
 #include "command.h"
 #include "figures/figures.h"
-#include "options/options.h"
 #include "python/python.h"
 #include "report/theme.h"
 #include "show/json.h"
 #include "text/alloc_failure.h"
 #include "text/value.h"
 
-struct serve {
-	const char *socket, *listen, *name, *token_file;
-	bool allow_changes;
-	uint64_t interval_ns, clouds;
-	uint32_t log_level;
-};
-
 static const struct option_row rows[] = {
-        {OPTION("--listen", FIELD_TEXT, struct serve, listen, .form = "WHERE",
-                .help = "an address of this machine and a port, default 127.0.0.1:9470, or "
-                        "unix:PATH")},
-        {OPTION("--allow-changes", FIELD_FLAG, struct serve, allow_changes,
-                .help = "holders of the token may change the scenario; without this option nobody "
-                        "may")},
-        {OPTION("--token-file", FIELD_TEXT, struct serve, token_file, .form = "FILE",
-                .help = "file with the token, of 16 characters or more; if not given, one is drawn "
-                        "and printed")},
-        {OPTION("--name", FIELD_TEXT, struct serve, name, .form = "NAME",
-                .help = "a name by which browsers may reach it, in addition to its address and "
-                        "localhost")},
-        {OPTION("--clouds", FIELD_COUNT, struct serve, clouds, .min = 1, .max = TOTALS_CLOUDS_MOST,
-                .initial = TOTALS_CLOUDS,
-                .help = "clouds with metrics of their own, the first of the scenario; the others "
-                        "are summed")},
+        {VALUE("--listen", FIELD_TEXT, .form = "WHERE",
+               .help = "an address of this machine and a port, default 127.0.0.1:9470, or "
+                       "unix:PATH")},
+        {VALUE("--allow-changes", FIELD_FLAG,
+               .help = "holders of the token may change the scenario; without this option nobody "
+                       "may")},
+        {VALUE("--token-file", FIELD_TEXT, .form = "FILE",
+               .help = "file with the token, of 16 characters or more; if not given, one is drawn "
+                       "and printed")},
+        {VALUE("--name", FIELD_TEXT, .form = "NAME",
+               .help = "a name by which browsers may reach it, in addition to its address and "
+                       "localhost")},
+        {VALUE("--clouds", FIELD_COUNT, .min = 1, .max = TOTALS_CLOUDS_MOST,
+               .initial = TOTALS_CLOUDS,
+               .help = "clouds with metrics of their own, the first of the scenario; the others "
+                       "are summed")},
         {.letter = 'i',
-         OPTION("--interval", FIELD_TIME, struct serve, interval_ns, .min = 100 * SIMTIME_MS,
-                .max = 60 * SIMTIME_S, .initial = SIMTIME_S,
-                .help = "time between samples, while somebody looks at the page")},
-        {OPTION_SOCKET(struct serve)},
-        {OPTION_LOG_LEVEL(struct serve)},
+         VALUE("--interval", FIELD_TIME, .min = 100 * SIMTIME_MS, .max = 60 * SIMTIME_S,
+               .initial = SIMTIME_S,
+               .help = "time between samples, while somebody looks at the page")},
+        {OPTION_SOCKET(union option_value)},
+        {OPTION_LOG_LEVEL(union option_value)},
         OPTIONS_END,
 };
 
@@ -142,37 +131,11 @@ static const struct python_ask asks[] = {
 int command_serve(int argc, char **argv)
 {
 	static const struct python_command command = {
-	        .command = "serve",
+	        .options = &serve_options,
 	        .module = "weir.serve.command",
-	        .needs = "",
-	        .get = "apt install python3-weir, or pip install ./python in weir's sources",
 	        .unable = 1,
+	        .asks = asks,
 	};
-	struct serve serve = {.listen = "127.0.0.1:9470"};
-	char interval[24], clouds[24];
-	struct options_words words;
-	int status;
 
-	if (argc == 2 && strcmp(argv[1], "--answer") == 0)
-		return python_answer(asks, stdin, stdout);
-	status = options_read(&serve_options, argc, argv, &serve, &words);
-	if (status != OPTIONS_RUN)
-		return status;
-	if (words.n > 0)
-		return options_wrong(&serve_options, "`%s` is not expected; write --listen %s",
-		                     words.word[0], words.word[0]);
-	if (serve.token_file && !serve.allow_changes)
-		return options_wrong(&serve_options, "--token-file needs --allow-changes");
-	snprintf(interval, sizeof(interval), "%" PRIu64, serve.interval_ns);
-	snprintf(clouds, sizeof(clouds), "%" PRIu64, serve.clouds);
-	return python_become_with(&command, (const struct python_value[]){
-	                                            {"socket", serve.socket},
-	                                            {"listen", serve.listen},
-	                                            {"name", serve.name},
-	                                            {"token_file", serve.token_file},
-	                                            {"changes", serve.allow_changes ? "1" : NULL},
-	                                            {"interval_ns", interval},
-	                                            {"clouds", clouds},
-	                                            {"log_level", run_log_levels[serve.log_level]},
-	                                            {NULL, NULL}});
+	return python_command(&command, argc, argv);
 }

@@ -22,31 +22,22 @@
 #include "command.h"
 #include "language/scenario_file.h"
 #include "machine/cpu_list.h"
-#include "options/options.h"
 #include "port/device_text.h"
 #include "python/python.h"
 #include "show/doctor.h"
 
-#define CORES_BYTES 320 /* that the record has room for */
-
-struct setup {
-	const char *cores, *root;
-	bool apply, undo, json, unsafe;
-};
-
 static const struct option_row rows[] = {
-        {OPTION("--apply", FIELD_FLAG, struct setup, apply,
-                .help = "applies the remedies, also for the devices of earlier calls, now and at "
-                        "each start of the machine")},
-        {OPTION("--undo", FIELD_FLAG, struct setup, undo,
-                .help = "restores the state before the first --apply")},
-        {OPTION_CORES(struct setup)},
-        {OPTION("--unsafe-noiommu", FIELD_FLAG, struct setup, unsafe,
-                .help = "gives NICs to DPDK where there is no IOMMU: an error there may overwrite "
-                        "any memory")},
-        {OPTION("--root", FIELD_TEXT, struct setup, root, .form = "DIR",
-                .help = "a tree in place of the machine's /sys, /proc, /etc and /var")},
-        {OPTION_JSON(struct setup, "one JSON array")},
+        {VALUE("--apply", FIELD_FLAG,
+               .help = "applies the remedies, also for the devices of earlier calls, now and at "
+                       "each start of the machine")},
+        {VALUE("--undo", FIELD_FLAG, .help = "restores the state before the first --apply")},
+        {OPTION_CORES(union option_value)},
+        {VALUE("--unsafe-noiommu", FIELD_FLAG,
+               .help = "gives NICs to DPDK where there is no IOMMU: an error there may overwrite "
+                       "any memory")},
+        {VALUE("--root", FIELD_TEXT, .form = "DIR",
+               .help = "a tree in place of the machine's /sys, /proc, /etc and /var")},
+        {OPTION_JSON(union option_value, "one JSON array")},
         OPTIONS_END,
 };
 
@@ -163,30 +154,11 @@ static const struct python_ask asks[] = {
 int command_setup(int argc, char **argv)
 {
 	static const struct python_command command = {
-	        .command = "setup",
+	        .options = &setup_options,
 	        .module = "weir.setup.command",
-	        .needs = "",
-	        .get = "apt install python3-weir, or pip install ./python in weir's sources",
 	        .unable = OPTIONS_WRONG,
+	        .asks = asks,
 	};
-	struct setup setup = {.cores = NULL};
-	struct options_words words;
-	int status;
 
-	if (argc == 2 && strcmp(argv[1], "--answer") == 0)
-		return python_answer(asks, stdin, stdout);
-	status = options_read(&setup_options, argc, argv, &setup, &words);
-	if (status != OPTIONS_RUN)
-		return status;
-	if (setup.undo && (setup.apply || words.n > 0 || setup.json))
-		return options_wrong(&setup_options, "--undo undoes everything that --apply has "
-		                                     "done; give nothing else with it");
-	if (setup.apply && setup.json)
-		return options_wrong(&setup_options,
-		                     "--json shows what --apply would do; do not give both");
-	if (setup.cores && strlen(setup.cores) >= CORES_BYTES)
-		return options_wrong(&setup_options,
-		                     "--cores has %zu bytes; at most %d are allowed",
-		                     strlen(setup.cores), CORES_BYTES - 1);
-	return python_become(&command, argc - 1, argv + 1);
+	return python_command(&command, argc, argv);
 }

@@ -116,18 +116,37 @@ static int file_open(const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-int file_read_own(const char *name, uint64_t bytes_max, struct file **file,
-                  struct language_error *error)
+/* Opens `name` in the folder, which ends with a slash; if it is not there, or the folder is "",
+ * in the working directory. */
+static int open_in(const char *folder, const char *name)
 {
-	int fd = file_open(name), rc;
+	char path[2 * PATH_MAX];
+	int fd = -ENOENT;
 
-	if (fd == -ENOENT)
-		return file_missing(name, "", error);
+	if (*folder && *name != '/' &&
+	    snprintf(path, sizeof(path), "%s%s", folder, name) < (int)sizeof(path))
+		fd = file_open(path);
+	return fd == -ENOENT || fd == -ENOTDIR ? file_open(name) : fd;
+}
+
+static int read_in(const char *folder, const char *name, uint64_t bytes_max, struct file **file,
+                   struct language_error *error)
+{
+	int fd = open_in(folder, name), rc;
+
+	if (fd == -ENOENT || (fd == -ENOTDIR && *folder))
+		return file_missing(name, folder, error);
 	if (fd < 0)
 		return unreadable(name, strerror(-fd), error);
 	rc = file_read_open(fd, name, bytes_max, file, error);
 	close(fd);
 	return rc;
+}
+
+int file_read_own(const char *name, uint64_t bytes_max, struct file **file,
+                  struct language_error *error)
+{
+	return read_in("", name, bytes_max, file, error);
 }
 
 static _Thread_local const struct file_source *source;
@@ -179,18 +198,6 @@ static void file_beside_folder(const char *path, char folder[PATH_MAX])
 	snprintf(folder, PATH_MAX, "%.*s", bytes < PATH_MAX ? bytes : 0, path);
 }
 
-/* Opens `name` in the folder or, if it is not there, in the working directory. */
-static int open_in(const char *folder, const char *name)
-{
-	char path[2 * PATH_MAX];
-	int fd = -ENOENT;
-
-	if (*folder && *name != '/' &&
-	    snprintf(path, sizeof(path), "%s%s", folder, name) < (int)sizeof(path))
-		fd = file_open(path);
-	return fd == -ENOENT || fd == -ENOTDIR ? file_open(name) : fd;
-}
-
 int file_beside_open(const char *path, const char *name)
 {
 	char folder[PATH_MAX];
@@ -203,17 +210,8 @@ static int read_beside(const struct file_source *from, const char *name, struct 
                        struct language_error *error)
 {
 	const struct file_beside *beside = (const struct file_beside *)from;
-	int fd = open_in(beside->folder, name), result;
 
-	if (fd == -ENOENT || fd == -ENOTDIR)
-		return file_missing(name, beside->folder, error);
-	if (fd < 0)
-		return language_error_set(error, ERROR_BAD_FILE,
-		                          "the file `%.*s` cannot be read: %s", SHOWN(name),
-		                          strerror(-fd));
-	result = file_read_open(fd, name, FILE_BYTES_MAX, file, error);
-	close(fd);
-	return result;
+	return read_in(beside->folder, name, FILE_BYTES_MAX, file, error);
 }
 
 void file_beside_begin(struct file_beside *beside, const char *path)

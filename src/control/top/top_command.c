@@ -8,27 +8,17 @@
  *   {"ask": "files", "line"}  {"files": [NAME, ...]}: those that a line of the language names, and
  *                             that can be read
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command.h"
 #include "ctl/ctl_link.h"
-#include "options/options.h"
 #include "python/python.h"
 
-struct top_arguments {
-	const char *socket;
-	uint64_t interval_ns;
-};
-
 static const struct option_row rows[] = {
-        {OPTION_SOCKET(struct top_arguments)},
+        {OPTION_SOCKET(union option_value)},
         {.letter = 'i',
-         OPTION("--interval", FIELD_TIME, struct top_arguments, interval_ns,
-                .min = 100 * SIMTIME_MS, .max = 60 * SIMTIME_S, .initial = SIMTIME_S,
-                .help = "time between two pictures")},
+         VALUE("--interval", FIELD_TIME, .min = 100 * SIMTIME_MS, .max = 60 * SIMTIME_S,
+               .initial = SIMTIME_S, .help = "time between two pictures")},
         OPTIONS_END,
 };
 
@@ -56,31 +46,14 @@ static const struct python_ask asks[] = {
 int command_top(int argc, char **argv)
 {
 	static const struct python_command command = {
-	        .command = "top",
+	        .options = &top_options,
 	        .module = "weir.top.command",
-	        .needs = "",
 	        .get = "apt install python3 python3-weir",
 	        .unable = 1,
+	        .asks = asks,
 	};
-	struct top_arguments arguments = {.socket = NULL};
-	struct options_words words;
-	char interval[32];
-	int status;
 
-	if (argc == 2 && strcmp(argv[1], "--answer") == 0)
-		return python_answer(asks, stdin, stdout);
-	status = options_read(&top_options, argc, argv, &arguments, &words);
-	if (status != OPTIONS_RUN)
-		return status;
-	if (words.n > 0)
-		return options_wrong(&top_options,
-		                     "`%s` is not expected; a cloud is chosen in the picture",
-		                     words.word[0]);
-	snprintf(interval, sizeof(interval), "%" PRIu64, arguments.interval_ns);
 	/* Otherwise Python takes the locale C for one with UTF-8, which its terminal has not. */
 	setenv("PYTHONCOERCECLOCALE", "0", 0);
-	return python_become_with(&command,
-	                          (const struct python_value[]){{"socket", arguments.socket},
-	                                                        {"interval_ns", interval},
-	                                                        {NULL, NULL}});
+	return python_command(&command, argc, argv);
 }

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir bench`, behind the command line that the program itself has checked (bench_options.c): what
-is measured, and what becomes of it."""
+"""`weir bench`: what is measured, and what becomes of it. A process `weir bench --answer` measures
+(src/control/bench/bench.h)."""
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
+from typing import Any
 
-from .._command import AtomicFile, CommandError, Parent
-from . import compare, live, plan, report, table, tester
+from .._command import AtomicFile, CommandError, Given, Weir, path_text
+from . import compare, live, options, plan, report, table, tester
 from .document import Row, inner, number
 from .plan import Plan
 
@@ -19,23 +23,53 @@ MEASURES = {"cost": plan.cost, "precision": plan.precision, "depth": plan.depth,
             "latency": tester.latency, "reconf": live.reconf, "soak": live.soak}
 
 
+class Bench(Weir):
+    """The process that measures. It gets the signals that this one gets, and ends its measurement;
+    this one has the last word."""
+
+    def __init__(self) -> None:
+        super().__init__(os.environ["WEIR"], "bench", "--answer")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._pass_on)
+
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        self.first.signal(number)
+
+    def exchange(self, question: bytes) -> bytes:
+        self.first.send(question)
+        if line := self.first.receive():
+            return line
+        raise CommandError("the process that measures has ended", wrong=False)
+
+
 def main(words: Sequence[str]) -> int:
     """Returns 0; 1 if something failed or a figure is worse; 2 if nothing could be measured."""
-    given = dict(word.split("=", 1) for word in words)
-    weir, before, after = Parent(), None, None
-    asked = weir.ask({"ask": "asked"})
-    try:
-        if "html" in given:
-            AtomicFile(given["html"]).discard()
-        if "load" in given:
-            plan.loads_named(given["load"])
-        if "before" in given:
-            before = _document(weir, given["before"])
-        if "after" in given:
-            after = _document(weir, given["after"])
-    except CommandError as error:
-        return _failed(error, 2)
+    given = Given(words)
+    with Bench() as weir:
+        asked = options.asked_of(given, weir.ask({"ask": "scenarios"})["scenarios"], weir)
+        return _run(given, asked, weir)
+
+
+def _run(given: Given, asked: dict[str, Any], weir: Weir) -> int:
+    config = given.get("config")
+    prepared = weir.ask({
+        "ask": "prepare", "config": config and path_text(config), "cores": given.get("cores"),
+        "pipeline": given.get("layout") == "pipeline", "priority": int(given.get("priority", 0)),
+        "flight_ns": int(given.get("flight", 0)), "snap": int(given.get("snap", 0))})
+    if "rfc2544" in asked["parts"] and config and prepared["ports"] != 2:
+        raise CommandError(f"rfc2544 measures between two ports, but {config} has "
+                           f"{prepared['ports']}: use a scenario with two ports, or name only the "
+                           "other parts")
+    if "html" in given:
+        AtomicFile(given["html"]).discard()
+    if "load" in given:
+        plan.loads_named(given["load"])
+    documents = [_document(weir, path) for path in asked["files"]]
+    before, after = (*documents, None, None)[:2]
     made = Plan(weir, asked, given, inner(before or {}, "machine"))
+    if prepared["unread"]:
+        made.remarks.append(f"{prepared['unread']} could not be read: the description of this "
+                            "machine is incomplete")
     status = _measure(made, before) if after is None else 0
     if status == 2:
         return status
@@ -55,7 +89,7 @@ def _failed(error: object, status: int) -> int:
     return status
 
 
-def _document(weir: Parent, path: str) -> Row:
+def _document(weir: Weir, path: str) -> Row:
     read = weir.ask({"ask": "json", "path": path})
     document = read["json"]
     if isinstance(document, dict) and isinstance(document.get("rows"), list):
@@ -92,12 +126,13 @@ def _show(made: Plan, before: Row | None, after: Row | None) -> int:
     is worse."""
     weir, document = made.weir, after
     if document is None:
-        ended = weir.ask({"ask": "end", **made.conditions})
+        ended = weir.ask({"ask": "end", **made.conditions,
+                          "doctor": "machine" in made.asked["parts"]})
         document = {"machine": ended["machine"], "rows": made.rows, "remarks": made.remarks}
         if "doctor" in ended:
             document["doctor"] = ended["doctor"]
         if made.asked["json"]:
-            weir.ask({"ask": "print", "document": document})
+            print(json.dumps(document, ensure_ascii=False))
         else:
             print(table.tables(document, weir), end="")
             if document.get("doctor"):

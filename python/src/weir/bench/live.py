@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A weir that runs in the process that has started this one, with clients: what changes cost the
+"""A weir that runs in the process that measures, with clients: what changes cost the
 packets that flow meanwhile, and hours at half of the critical load, with all the activity around a
 weir that a lab leaves running."""
 
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import termios
 import time
@@ -87,8 +86,7 @@ class Audience:
         try:
             self._running.append(subprocess.Popen(
                 [os.environ["WEIR"], *words], stdin=terminal, stdout=terminal, stderr=terminal,
-                env={**os.environ, "TERM": "xterm"}, start_new_session=True,
-                preexec_fn=_signals_end))
+                env={**os.environ, "TERM": "xterm"}, start_new_session=True))
         except OSError:
             pass
 
@@ -115,17 +113,11 @@ class Audience:
         os.close(self._terminal)
 
 
-def _signals_end() -> None:
-    """They are ignored in this process (python.c)."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _memory() -> tuple[int, int]:
+def _memory(pid: int) -> tuple[int, int]:
     """Returns the resident memory of weir, and how much of it is not pages of mapped files, in KiB.
     The kernel maps and unmaps such pages as it likes, so what weir has written is counted
     separately."""
-    with open(f"/proc/{os.getppid()}/status", encoding="utf-8") as status:
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
         kib = {name: int(rest.split()[0]) for name, _, rest in
                (line.partition(":") for line in status) if name in ("VmRSS", "RssAnon", "RssShmem")}
     return kib["VmRSS"], kib["RssAnon"] + kib["RssShmem"]
@@ -164,19 +156,19 @@ class Soak:
             self.weir.ask({"ask": "live-step", "for": min(STEP_S, seconds - past)})
             self.audience.running()
             if self.first is None and time.monotonic() - begin > min(LEVEL_S, seconds / 2):
-                self.first = _memory()
+                self.first = _memory(self.plan.pid)
 
     def _add(self, changes: int) -> None:
         answer = self.weir.ask({"ask": "live-window"})
         self.done_s += answer["seconds"]
-        (rss, written), (rss_first, written_first) = _memory(), self.first or (0, 0)
+        (rss, written), (rss_first, written_first) = _memory(self.plan.pid), self.first or (0, 0)
         self.row["parts"].append({
             **answer["window"], "until_s": self.done_s, "changes": changes,
             "attached": self.audience.running(), "rss_kib": rss, "rss_first_kib": rss_first,
             "written_kib": written, "written_first_kib": written_first,
             "unaccounted_packets": self.weir.ask({"ask": "live-unaccounted"})["packets"]})
-        if "resume" in self.plan.given:  # for a run that continues this one
-            file = AtomicFile(self.plan.given["resume"])
+        if "continue" in self.plan.given:  # for a run that continues this one
+            file = AtomicFile(self.plan.given["continue"])
             file.write(json.dumps(self.row, indent=1, ensure_ascii=False) + "\n")
             file.publish()
 
@@ -204,7 +196,7 @@ def soak(plan: Plan) -> None:
 
 def _resumed(plan: Plan) -> dict[str, Any] | None:
     """Returns the results of earlier parts; None if there are none."""
-    path = plan.given.get("resume")
+    path = plan.given.get("continue")
     if path is None:
         return None
     if not os.path.exists(path):

@@ -34,15 +34,14 @@ class Plan:
         runs, seconds = int(number(earlier, "runs")), number(earlier, "seconds")
         self.conditions = {"runs": asked["runs"] or min(runs, RUNS_MAX) or RUNS,
                            "seconds": asked["seconds"] or max(seconds, 0) or SECONDS}
-        self.rings = False
-        if given.get("unread"):
-            self.remarks.append(f"{given['unread']} could not be read: the description of this "
-                                "machine is incomplete")
+        self.rings, self.pid = False, 0  # of the process that measures
 
     def begin(self, with_packets: bool) -> None:
-        self.rings = self.weir.ask({"ask": "begin", "eal": with_packets})["rings"]
+        begun = self.weir.ask({"ask": "begin", "eal": with_packets,
+                               "cores": self.given.get("cores"), "devices": self.asked["devices"]})
+        self.rings, self.pid = begun["rings"], begun["pid"]
         # What runs meanwhile leaves the workers alone, as the threads of weir do.
-        os.sched_setaffinity(0, os.sched_getaffinity(os.getppid()))
+        os.sched_setaffinity(0, os.sched_getaffinity(self.pid))
 
     def ask(self, name: str, **question: Any) -> dict[str, Any]:
         return self.weir.ask({"ask": name, **self.conditions, **question})
@@ -79,9 +78,9 @@ def _cost_of_own(plan: Plan, name: str, frame: int, ports: str = "net_null") -> 
 def cost(plan: Plan) -> None:
     asked, given = plan.asked, plan.asked["frame"] is not None
     frame = asked["frame"] if given else 64
-    if "file" in plan.given:
+    if "config" in plan.given:
         for each in [frame] if given else FRAMES:
-            _cost(plan, plan.given["file"], "net_null", each, file=True)
+            _cost(plan, plan.given["config"], "net_null", each, file=True)
     elif asked["scenario"]:
         _cost_of_own(plan, asked["scenario"], frame)
     else:
@@ -112,7 +111,7 @@ def again(plan: Plan, document: Row) -> None:
         frame = int(frames) if frames.isdecimal() else 0
         if name in plan.asked["scenarios"]:
             _cost_of_own(plan, name, frame, ports)
-        elif plan.given.get("file") == name:
+        elif plan.given.get("config") == name:
             _cost(plan, name, ports, frame, file=True)
         else:
             plan.remarks.append(f"cost: scenario {name} was not measured: it is not one of weir's "

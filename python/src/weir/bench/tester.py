@@ -35,7 +35,7 @@ def rfc2544(plan: Plan) -> None:
         "searches": (asked["runs"] or SEARCHES) if alone else 1, "latency_repeats": runs,
         "burst_repeats": runs if alone else 1}
     frames = [asked["frame"]] if asked["frame"] else RFC_FRAMES if alone else FEW_FRAMES
-    plan.ask("rfc2544-open")
+    plan.ask("rfc2544-open", devices=asked["devices"], line_bps=asked["line_bps"])
     with closing(plan, "tester-close"):
         for frame in frames:
             plan.progress(f"rfc2544: frames of {frame} B")
@@ -44,9 +44,10 @@ def rfc2544(plan: Plan) -> None:
 
 def latency(plan: Plan) -> None:
     """Measures a loop over a cable in one direction, then in the other one."""
-    frames = [plan.asked["frame"]] if plan.asked["frame"] else FEW_FRAMES
-    ways = []
-    opened = plan.ask("latency-open")
+    asked, ways = plan.asked, []
+    frames = [asked["frame"]] if asked["frame"] else FEW_FRAMES
+    opened = plan.ask("latency-open", devices=asked["devices"], line_bps=asked["line_bps"],
+                      cable_m=asked["cable_m"])
     with closing(plan, "tester-close"):
         for back in (False, True):
             for frame in frames:

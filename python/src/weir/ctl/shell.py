@@ -12,7 +12,7 @@ import sys
 import termios
 from collections.abc import Iterator, Mapping, Sequence
 
-from .._command import Weir
+from .._command import Given, Weir
 from .._link import Link, LinkError, Silent
 
 with contextlib.suppress(ImportError):  # lines are not edited without it
@@ -26,8 +26,8 @@ _SETTINGS = ("tab: complete", "set show-all-if-ambiguous on", "set enable-bracke
 
 
 def main(words: Sequence[str]) -> int:
-    """Returns the exit status of weir ctl. Words are NAME=TEXT: `socket`, `json`."""
-    given = dict(word.split("=", 1) for word in words)
+    """Returns the exit status of weir ctl."""
+    given = Given(words)
     try:
         shell = Shell(given.get("socket"))
     except LinkError as error:

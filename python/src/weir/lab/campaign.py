@@ -15,9 +15,9 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .._command import CommandError
+from .._command import CommandError, path_text
 from .experiment import VALUES_MAX, Experiment, Plot, Row
-from .process import Weir, path_text
+from .process import Weir
 
 TRACE_SAMPLE = "100ms"  # of a figure over time
 

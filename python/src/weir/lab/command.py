@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir lab`: runs the papers' experiments again, behind the command line that the program itself
-has checked (src/control/lab/lab_command.c)."""
+"""`weir lab`: runs the papers' experiments again. Its options: src/control/lab/lab_command.c."""
 
 from __future__ import annotations
 
-import getopt
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
 
-from .._command import CommandError
+from .._command import CommandError, Given, is_text
 from . import folder, merge, output, verdict
 from .campaign import Arguments, Campaign
 from .experiment import Experiment
@@ -18,28 +16,38 @@ from .jobs import Pool, first_error
 from .process import Weir
 
 JOBS_MAX = 256  # as the program has it
+SETS_MAX = 32
+RUNS, ALL = ("run", "points"), ("run", "points", "merge")
+PARTS = {"seeds": RUNS, "seed": RUNS, "set": RUNS, "case": ALL, "no-figures": ALL, "alone": RUNS,
+         "jobs": RUNS, "out": ALL, "continue": RUNS, "trace": RUNS, "pcap": RUNS}
 
 
 def arguments_of(words: Sequence[str]) -> Arguments:
-    options, (verb, *rest) = getopt.gnu_getopt([*words], "j", [
-        "seeds=", "seed=", "set=", "case=", "no-figures", "alone", "jobs=", "out=", "continue",
-        "trace=", "pcap=", "json"])
-    arguments = Arguments(verb=verb, what=rest[0] if rest else "", folders=rest)
-    arguments.jobs = min(max(1, os.sysconf("SC_NPROCESSORS_ONLN")), JOBS_MAX)
-    for option, value in options:
-        name = option.lstrip("-")
-        if name in ("seeds", "seed", "jobs"):
-            setattr(arguments, name, int(value))
-        elif name == "set":
-            name, _, value = value.partition("=")
-            arguments.set = [*arguments.set, (name, value)]
-        elif name == "no-figures":
-            arguments.figures = False
-        elif name in ("case", "out", "trace", "pcap"):
-            setattr(arguments, name, value)
-        else:
-            setattr(arguments, {"j": "json", "continue": "resume"}.get(name, name), True)
-    return arguments
+    given = Given(words)
+    sets = given.every("set")
+    for at, text in enumerate(sets):
+        name, _, value = text.partition("=")
+        if not name or not value:
+            raise CommandError(f"--set `{text:.60}`: write NAME=VALUE, like flows=20")
+        if at == SETS_MAX:
+            raise CommandError(f"--set more than {SETS_MAX} times")
+        if not is_text(text):
+            raise CommandError("--set: the value must be UTF-8 text")
+    if "continue" in given and "out" not in given:
+        raise CommandError("--continue needs --out DIR, the folder of the earlier runs")
+    verb, *rest = given.words or [""]
+    fits = {"list": not rest, "run": len(rest) == 1, "points": len(rest) == 1, "merge": bool(rest)}
+    if not fits.get(verb):
+        raise CommandError("write `weir lab list` or `weir lab run NAME`; `weir lab --help` says "
+                           "more")
+    given.check_parts(PARTS, [verb])
+    jobs = int(given.get("jobs", min(max(1, os.sysconf("SC_NPROCESSORS_ONLN")), JOBS_MAX)))
+    return Arguments(
+        verb=verb, what=rest[0] if rest else "", folders=rest, seeds=int(given["seeds"]),
+        seed=int(given["seed"]), jobs=jobs, set=[tuple(text.split("=", 1)) for text in sets],
+        case=given.get("case"), figures="no-figures" not in given, alone="alone" in given,
+        out=given.get("out"), resume="continue" in given, trace=given.get("trace"),
+        pcap=given.get("pcap"), json="json" in given)
 
 
 def main(words: Sequence[str]) -> int:
@@ -49,9 +57,6 @@ def main(words: Sequence[str]) -> int:
     try:
         with Weir(os.environ["WEIR"]) as weir:
             return _command(arguments, campaigns, weir)
-    except CommandError as error:
-        print(f"weir lab: {error}", file=sys.stderr)
-        return 2 if error.wrong else 1
     finally:
         for campaign in campaigns:
             campaign.remove_traces()

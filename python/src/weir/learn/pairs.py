@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import tempfile
 from typing import Any
 
 import numpy
 
-from .. import program
+from .asks import ask
 from .estimate import Bools, Ints
 
 NEVER = -2**63
@@ -64,9 +63,7 @@ def read(sent: str | os.PathLike[str], received: str | os.PathLike[str]) -> Pair
     """Pairs two captures. The first is the one of the sender of `forward`."""
     with tempfile.TemporaryDirectory(prefix="weir-learn-") as folder:
         table = os.path.join(folder, "pairs")
-        done = program.call(["learn", "--sent", os.fspath(sent), "--received", os.fspath(received),
-                             "--pairs", table])
-        facts = json.loads(done.stdout)
+        facts = ask("pairs", table, sent=os.fspath(sent), received=os.fspath(received))
         rows = numpy.fromfile(table, ROW)
     _refuse(facts)
     forward = _orient(rows, facts["flows"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir serve`, behind the command line that the program itself has checked (serve_command.c)."""
+"""`weir serve`. Its options: serve_command.c."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from types import FrameType
 
-from .._command import CommandError
+from .._command import CommandError, Given
 from .._log import Log
 from .feed import Feed
 from .listen import listen
@@ -40,8 +40,12 @@ def _token_from(path: str) -> str:
 
 def main(words: Sequence[str]) -> int:
     """Serves until SIGTERM or SIGINT. Returns the exit status."""
-    given = dict(word.split("=", 1) for word in words)
-    log = Log("serve", given["log_level"])
+    given = Given(words)
+    for word in given.words:
+        raise CommandError(f"`{word}` is not expected; write --listen {word}")
+    if "token-file" in given and "allow-changes" not in given:
+        raise CommandError("--token-file needs --allow-changes")
+    log = Log("serve", given["log-level"])
     try:
         _serve(given, log)
         status = 0
@@ -52,21 +56,21 @@ def main(words: Sequence[str]) -> int:
     return status
 
 
-def _serve(given: dict[str, str], log: Log) -> None:
-    changes, token = "changes" in given, None
+def _serve(given: Given, log: Log) -> None:
+    changes, token = "allow-changes" in given, None
     if changes:
-        file = given.get("token_file")
+        file = given.get("token-file")
         token = _token_from(file) if file is not None else secrets.token_hex(16)
     over = _until_signal()
-    with contextlib.closing(listen(given["listen"])) as listener:
-        feed = Feed(given.get("socket"), log, int(given["interval_ns"]), int(given["clouds"]),
+    with contextlib.closing(listen(given.get("listen", "127.0.0.1:9470"))) as listener:
+        feed = Feed(given.get("socket"), log, int(given["interval"]), int(given["clouds"]),
                     changes)
         routes = Routes(Program(os.environ["WEIR"]), feed, given.get("name"), token)
         server = Server(listener, log, routes.admit, routes.route)
         feed.begin()
         server.begin()
         print(f"weir serve: {listener.url}", flush=True)
-        if changes and "token_file" not in given:
+        if changes and "token-file" not in given:
             print(f"weir serve: to change what runs: {listener.url}#token={token}", flush=True)
         if not listener.loopback:
             log.warning("warning: anyone who reaches this address, or listens on the way, sees "

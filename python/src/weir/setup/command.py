@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`weir setup`, behind the command line that the program itself has checked (setup_command.c)."""
+"""`weir setup`. Its options: setup_command.c."""
 
 from __future__ import annotations
 
-import getopt
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .._command import CommandError, Weir
+from .._command import CommandError, Given, Weir
 from . import record as records
 from .plan import Plan
 from .ports import Ports, TooMany
 from .record import Huge, Record
 from .step import Step, StepError
+
+CORES_MAX = 319  # bytes of --cores that the record has room for
 
 
 @dataclass
@@ -28,15 +29,19 @@ class Arguments:
     unsafe: bool = False
 
 
-def arguments_of(given: Sequence[str]) -> Arguments:
-    options, words = getopt.gnu_getopt(
-        [*given], "j", ["apply", "undo", "cores=", "unsafe-noiommu", "root=", "json"])
-    arguments = Arguments(words)
-    for option, value in options:
-        name = option.lstrip("-")
-        name = {"j": "json", "unsafe-noiommu": "unsafe"}.get(name, name)
-        setattr(arguments, name, value if name in ("root", "cores") else True)
-    return arguments
+def arguments_of(words: Sequence[str]) -> Arguments:
+    given = Given(words)
+    made = Arguments(given.words, given.get("root", ""), given.get("cores"), "apply" in given,
+                     "undo" in given, "json" in given, "unsafe-noiommu" in given)
+    size = len(os.fsencode(made.cores or ""))
+    if made.undo and (made.apply or made.words or made.json):
+        raise CommandError("--undo undoes everything that --apply has done; give nothing else with "
+                           "it")
+    if made.apply and made.json:
+        raise CommandError("--json shows what --apply would do; do not give both")
+    if size > CORES_MAX:
+        raise CommandError(f"--cores has {size} bytes; at most {CORES_MAX} are allowed")
+    return made
 
 
 def say(text: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The main loop of `weir top`: keys, the connection and the picture. The program itself has checked
-the command line (top_command.c)."""
+"""The main loop of `weir top`: keys, the connection and the picture. Its options:
+top_command.c."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from .._command import CommandError, Given
 from .._link import LinkError
 from .keys import Keys
 from .model import Model
@@ -21,8 +22,10 @@ _LOOK_S = 1.0  # it connects again each second
 
 def main(words: Sequence[str]) -> int:
     """Returns the exit status; errors go to stderr."""
-    given = dict(word.split("=", 1) for word in words)
-    feed = Feed(given.get("socket"), given["interval_ns"])
+    given = Given(words)
+    if given.words:
+        raise CommandError(f"`{given.words[0]}` is not expected; a cloud is chosen in the picture")
+    feed = Feed(given.get("socket"), given["interval"])
     try:
         # The first connection must succeed, so that a wrong path is reported at once.
         feed.connect()

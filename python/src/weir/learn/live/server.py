@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any
 
-from .. import arguments
+from ..options import Options
 from . import address, turns
 from .control import Control
 from .prober import HELLO, Gone, Prober
@@ -25,20 +25,11 @@ IDLE_S = 600
 GREETING_S = 3
 TIME_MOST_NS = 300 * 10**9
 VERSION = 1
-RATES = {"gbit": 10**9, "mbit": 10**6, "kbit": 10**3, "bit": 1}
 DONE, FAILED, UNABLE = 0, 1, 2
 
 
-def rate(text: str) -> int:
-    """Reads a rate, which `weir learn` has checked."""
-    for unit, size in RATES.items():
-        if text.endswith(unit):
-            return int(float(text.removesuffix(unit)) * size)
-    raise ValueError(f"`{text}` is no rate")
-
-
-def main(given: list[str] | None = None) -> int:
-    options = arguments.read(given)
+def run(options: Options) -> int:
+    """Returns the exit status."""
     try:
         host, port = address.read(options.server)
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
@@ -48,7 +39,7 @@ def main(given: list[str] | None = None) -> int:
               file=sys.stderr)
         return UNABLE
     print(f"weir learn: serves at {host} port {port}, TCP and UDP", flush=True)
-    return Server(listener, family, port, rate(options.most)).run(options.stay)
+    return Server(listener, family, port, options.most_bps).run(options.stay)
 
 
 class Server:

@@ -5,14 +5,13 @@ conversation in it that tells most of the path."""
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import tempfile
 from typing import Any
 
 import numpy
 
-from ... import program
+from ..asks import ask
 from ..estimate import Bools, Floats
 from ..pairs import NothingToLearn
 
@@ -46,8 +45,7 @@ def read(path: str) -> Conversation:
     """Returns the conversation with most payload that is TCP or QUIC."""
     with tempfile.TemporaryDirectory(prefix="weir-learn-") as folder:
         table = os.path.join(folder, "heads")
-        done = program.call(["learn", os.path.abspath(path), "--headers", table])
-        facts = json.loads(done.stdout)
+        facts = ask("headers", table, capture=path)
         rows = numpy.fromfile(table, ROW)
     if len(rows) == 0:
         raise NothingToLearn(f"{path} has no packets"

@@ -1,4 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-from .command import main
-
-raise SystemExit(main())
