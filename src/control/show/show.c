@@ -33,7 +33,6 @@ static void warn_of(FILE *out, const struct port_report *port, uint64_t count, c
 static void warn_port(FILE *out, const struct port_report *port)
 {
 	const uint64_t known = port->too_large + port->not_ip + port->chained;
-	char span[HUMAN_UNIT_SIZE];
 
 	if (port->early > 0)
 		fprintf(out, "port %s: %s before weir had started, and %s dropped\n", port->name,
@@ -68,15 +67,15 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        count_of_these(port->stamps_odd, "time stamp of the device was",
 		                       "time stamps of the device were")
 		                .text);
-	if (port->oldest_ns >= AGED_NS) {
-		human_unit_format(span, sizeof(span), HUMAN_NS, (double)port->oldest_ns, 3);
+	if (port->oldest_ns >= AGED_NS)
 		fprintf(out,
 		        "warning: port %s: %s could be received only after weir had passed "
 		        "the instant of %s time stamp, by %s at most: %s left later than "
 		        "`late` says\n",
 		        port->name, count_of(port->aged, "packet").text,
-		        port->aged == 1 ? "its" : "their", span, port->aged == 1 ? "it" : "they");
-	}
+		        port->aged == 1 ? "its" : "their",
+		        human_of(HUMAN_NS, (double)port->oldest_ns, 3).text,
+		        port->aged == 1 ? "it" : "they");
 	if (port->launch_missed > 0)
 		fprintf(out,
 		        "warning: port %s: %s handed over after the instant at which "
@@ -125,16 +124,14 @@ static void show_ports_text(FILE *out, struct control *control)
 	for (uint32_t i = 0; port != NULL && i < n; i++) {
 		if (!control->ops->port(control->context, i, port))
 			continue;
-		char link[HUMAN_UNIT_SIZE];
-
-		human_unit_format(link, sizeof(link), HUMAN_BPS, (double)port->link_bps, 4);
 		table_text(upper, port->name);
 		table_text(upper, port->device != NULL ? port->device : "");
 		table_text(upper, port->driver != NULL ? port->driver : "");
-		table_text(upper, port->gone           ? "gone"
-		                  : !port->link_up     ? "down"
-		                  : port->link_bps > 0 ? link
-		                                       : "up");
+		table_text(upper, port->gone       ? "gone"
+		                  : !port->link_up ? "down"
+		                  : port->link_bps > 0
+		                          ? human_of(HUMAN_BPS, (double)port->link_bps, 4).text
+		                          : "up");
 		table_text(upper, port->time != NULL ? port->time : "poll");
 		figures_cells(upper, FIGURE_PORT, FIGURE_COLUMN, port);
 		table_text(lower, port->name);
@@ -180,7 +177,6 @@ static json_t *ports_array(struct control *control)
 /* Warns of a worker that was away, with the causes and remedies of weir bench machine. */
 static void warn_away(FILE *out, uint32_t index, const struct worker_report *worker)
 {
-	char away[HUMAN_UNIT_SIZE];
 	struct bench_machine machine;
 	struct doctor doctor;
 
@@ -188,11 +184,10 @@ static void warn_away(FILE *out, uint32_t index, const struct worker_report *wor
 		return;
 	bench_machine_read("", worker->cpu, &machine);
 	doctor_examine("", &machine, NULL, 0, &doctor);
-	human_unit_format(away, sizeof(away), HUMAN_NS, (double)worker->longest_poll_ns, 3);
 	fprintf(out,
 	        "warning: worker %u did not poll for %s, and packets that were due meanwhile left "
 	        "late; `weir bench machine` says of processor %u:\n",
-	        index, away, worker->cpu);
+	        index, human_of(HUMAN_NS, (double)worker->longest_poll_ns, 3).text, worker->cpu);
 	doctor_print_late(out, "  ", &doctor);
 }
 

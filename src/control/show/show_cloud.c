@@ -71,15 +71,12 @@ void class_text_print(FILE *out, const char *indent, const struct cloud_conf *cl
 static void view_print_queue(const struct view *view, FILE *out)
 {
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(view->conf, "rate");
-	char size[HUMAN_UNIT_SIZE];
-
 	const struct class_conf *classes[CLASSES_MAX];
 
 	if (rate == NULL || rate->queue.unit != LIMIT_NONE || class_confs(view->conf, classes) > 0)
 		return;
-	human_unit_format(size, sizeof(size), HUMAN_BYTES,
-	                  (double)rate_queue(rate, view->conf).value, 4);
-	fprintf(out, "  the queue holds %s: rate x delay, at least %llu kB\n", size,
+	fprintf(out, "  the queue holds %s: rate x delay, at least %llu kB\n",
+	        human_of(HUMAN_BYTES, (double)rate_queue(rate, view->conf).value, 4).text,
 	        (unsigned long long)(RATE_QUEUE_BYTES_MIN / 1000));
 }
 

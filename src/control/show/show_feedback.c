@@ -13,10 +13,8 @@
 void show_meter_text(FILE *out, const struct meter_reading *reading)
 {
 	struct table *table = table_make("lr");
-	char text[HUMAN_UNIT_SIZE];
 
-	human_unit_format(text, sizeof(text), HUMAN_NS, (double)reading->window_ns, 4);
-	table_format(table, "meter, %s", text);
+	table_format(table, "meter, %s", human_of(HUMAN_NS, (double)reading->window_ns, 4).text);
 	table_text(table, reading->measured ? "" : "nothing measured yet");
 	table_text(table, "link");
 	if (reading->link_bps == OBSERVED_NO_LIMIT)

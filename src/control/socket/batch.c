@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "text/array.h"
 #include "text/file_read.h"
 #include "text/statement_text.h"
+#include "units/human_unit.h"
 
 /* Returns true for a word that can stand as NAME in `err NAME: ...` and be distinguished from the
  * rest. */
@@ -209,18 +209,7 @@ static void refusal_of(const struct scenario *next, const struct scenario *now, 
 		snprintf(text, REFUSAL_BYTES, "port %s (differs from the running one)", name);
 }
 
-static void message_add(struct answer_error *error, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static void message_add(struct answer_error *error, const char *format, ...)
-{
-	size_t used = strlen(error->message);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(error->message + used, sizeof(error->message) - used, format, arguments);
-	va_end(arguments);
-}
+#define MESSAGE_ADD(error, ...) text_add((error)->message, sizeof((error)->message), __VA_ARGS__)
 
 /* Lists what prevents the batch from being the successor; of much, the first. Returns how much that
  * is. */
@@ -235,15 +224,15 @@ static int list_refusals(const struct batch *batch, const struct scenario *now,
 	for (struct line line = {0}; line_next(batch, &line);) {
 		refusal_of(next, now, line.text, text);
 		if (text[0] != '\0' && n++ < REFUSALS_LISTED)
-			message_add(error, "line %u, %s; ", line.number, text);
+			MESSAGE_ADD(error, "line %u, %s; ", line.number, text);
 	}
 	for (uint32_t i = 0; i < now->n_ports; i++)
 		if (scenario_find_port(next, now->ports[i].name) < 0 && n++ < REFUSALS_LISTED)
-			message_add(error, "port %s, which is in use, has no line; ",
+			MESSAGE_ADD(error, "port %s, which is in use, has no line; ",
 			            now->ports[i].name);
 	if (n > REFUSALS_LISTED)
-		message_add(error, "and %d more; ", n - REFUSALS_LISTED);
-	message_add(error, "nothing is changed: leave these as they run, or restart weir with the "
+		MESSAGE_ADD(error, "and %d more; ", n - REFUSALS_LISTED);
+	MESSAGE_ADD(error, "nothing is changed: leave these as they run, or restart weir with the "
 	                   "file");
 	return n;
 }

@@ -63,21 +63,20 @@ static void hello_json(struct session *session, const struct scenario *now, uint
 static void hello_text(struct session *session, const struct scenario *now, uint64_t up_ns)
 {
 	struct control *control = session->control;
-	char text[1024], up[HUMAN_UNIT_SIZE];
-	int n;
+	char text[1024];
 
-	human_unit_format(up, sizeof(up), HUMAN_NS, (double)up_ns, 3);
-	n = snprintf(text, sizeof(text),
-	             "weir %s, protocol %d\npid %d, up for %s, seed %" PRIu64 ", run %s\n"
-	             "%s, %s, %s\n%s\ncapabilities:",
-	             WEIR_VERSION, SESSION_PROTOCOL, (int)getpid(), up, now->seed, control->run,
-	             count_of(now->n_ports, "port").text, count_of(now->n_clouds, "cloud").text,
-	             count_of(control->ops->workers(control->context), "worker").text,
-	             session->read_only ? "this socket is read-only"
-	                                : "this conversation may change everything");
+	snprintf(text, sizeof(text),
+	         "weir %s, protocol %d\npid %d, up for %s, seed %" PRIu64 ", run %s\n"
+	         "%s, %s, %s\n%s\ncapabilities:",
+	         WEIR_VERSION, SESSION_PROTOCOL, (int)getpid(),
+	         human_of(HUMAN_NS, (double)up_ns, 3).text, now->seed, control->run,
+	         count_of(now->n_ports, "port").text, count_of(now->n_clouds, "cloud").text,
+	         count_of(control->ops->workers(control->context), "worker").text,
+	         session->read_only ? "this socket is read-only"
+	                            : "this conversation may change everything");
 	for (size_t i = 0; i < CAPABILITIES; i++)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", capabilities[i]);
-	answer_text(&session->output, "hello", text, (size_t)n);
+		text_add(text, sizeof(text), " %s", capabilities[i]);
+	answer_text(&session->output, "hello", text, strlen(text));
 }
 
 /* Answers what a client must know first. It does not wait for looks: it needs three numbers. */

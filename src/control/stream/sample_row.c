@@ -18,10 +18,7 @@ static double number(const json_t *object, const char *key)
 /* Prints ` in 842 kbit/s 70/s`: bits and packets a second. */
 static void put_rate(FILE *out, const char *what, double bps, double pps)
 {
-	char rate[HUMAN_UNIT_SIZE];
-
-	human_unit_format(rate, sizeof(rate), HUMAN_BPS, bps, 3);
-	fprintf(out, " %s %s %.0f/s", what, rate, pps);
+	fprintf(out, " %s %s %.0f/s", what, human_of(HUMAN_BPS, bps, 3).text, pps);
 }
 
 static void put_rates(FILE *out, const json_t *object, double seconds)
@@ -34,10 +31,7 @@ static void put_rates(FILE *out, const json_t *object, double seconds)
 
 static void put_time(FILE *out, const char *what, double ns)
 {
-	char text[HUMAN_UNIT_SIZE];
-
-	human_unit_format(text, sizeof(text), HUMAN_NS, ns, 3);
-	fprintf(out, " %s %s", what, text);
+	fprintf(out, " %s %s", what, human_of(HUMAN_NS, ns, 3).text);
 }
 
 static void print_port(FILE *out, const json_t *port, double seconds)
@@ -56,14 +50,12 @@ static void print_port(FILE *out, const json_t *port, double seconds)
 static void print_cloud(FILE *out, const char *what, const json_t *cloud, double seconds)
 {
 	const json_t *delay = json_object_get(cloud, "delay_ns");
-	char queue[HUMAN_UNIT_SIZE];
 
 	fprintf(out, "sample %s %s", what, json_string_value(json_object_get(cloud, "cloud")));
 	put_rates(out, cloud, seconds);
-	human_unit_format(queue, sizeof(queue), HUMAN_BYTES, number(cloud, "queue_bytes"), 3);
 	fprintf(out, " drops emulated %.0f congestion %.0f real %.0f queue %s",
 	        number(cloud, "emulated"), number(cloud, "congestion"), number(cloud, "real"),
-	        queue);
+	        human_of(HUMAN_BYTES, number(cloud, "queue_bytes"), 3).text);
 	if (delay != NULL && number(delay, "count") > 0) {
 		put_time(out, "delay p50", number(delay, "p50"));
 		put_time(out, "p99", number(delay, "p99"));
@@ -74,14 +66,13 @@ static void print_cloud(FILE *out, const char *what, const json_t *cloud, double
 static void print_worker(FILE *out, const json_t *worker)
 {
 	double polls = number(worker, "polls");
-	char used[HUMAN_UNIT_SIZE], room[HUMAN_UNIT_SIZE];
 
-	human_unit_format(used, sizeof(used), HUMAN_BYTES, number(worker, "memory_used_bytes"), 3);
-	human_unit_format(room, sizeof(room), HUMAN_BYTES, number(worker, "memory_bytes"), 3);
 	fprintf(out, "sample worker %.0f %s busy %.1f%% holds %.0f memory %s of %s\n",
 	        number(worker, "worker"), json_string_value(json_object_get(worker, "role")),
 	        polls > 0 ? number(worker, "busy_polls") / polls * 100 : 0,
-	        number(worker, "held_packets"), used, room);
+	        number(worker, "held_packets"),
+	        human_of(HUMAN_BYTES, number(worker, "memory_used_bytes"), 3).text,
+	        human_of(HUMAN_BYTES, number(worker, "memory_bytes"), 3).text);
 }
 
 void sample_print(FILE *out, const json_t *sample)

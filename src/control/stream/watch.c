@@ -12,6 +12,7 @@
 #include "stream/event.h"
 #include "text/alloc_failure.h"
 #include "text/statement_text.h"
+#include "units/human_unit.h"
 
 #define BRIEFS 64
 
@@ -111,18 +112,16 @@ struct cause {
 static void why_text(char why[WHY_BYTES], const struct cause *causes, size_t n)
 {
 	char digits[COUNT_SIZE];
-	size_t several = 0, at = 0;
+	size_t several = 0;
 
 	why[0] = '\0';
 	for (size_t i = 0; i < n; i++)
 		several += causes[i].packets > 0;
-	for (size_t i = 0; i < n && at < WHY_BYTES; i++) {
-		if (causes[i].packets == 0)
-			continue;
-		at += (size_t)snprintf(why + at, WHY_BYTES - at, "%s%s%s%s", at ? "; " : "",
-		                       several > 1 ? count_text(digits, causes[i].packets) : "",
-		                       several > 1 ? ": " : "", causes[i].why);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (causes[i].packets > 0)
+			text_add(why, WHY_BYTES, "%s%s%s%s", why[0] ? "; " : "",
+			         several > 1 ? count_text(digits, causes[i].packets) : "",
+			         several > 1 ? ": " : "", causes[i].why);
 }
 
 static void tell_real(struct control *control, const char *what, const char *name, uint64_t since,
