@@ -120,13 +120,7 @@ int batch_edit(struct batch *batch, const char *line, const struct command *comm
 	return result;
 }
 
-/* A line that was kept. All 0: before the first. */
-struct line {
-	uint32_t number;
-	const char *text;
-};
-
-static bool line_next(const struct batch *batch, struct line *line)
+bool batch_line_next(const struct batch *batch, struct batch_line *line)
 {
 	const char *at = line->text != NULL ? line->text + strlen(line->text) + 1 : batch->text;
 
@@ -149,7 +143,7 @@ static int batch_renew(struct batch *batch, struct control *control, struct answ
 	scenario_free(batch->draft);
 	batch->draft = draft;
 	batch->changes = control->changes;
-	for (struct line line = {0}; result == 0 && line_next(batch, &line);) {
+	for (struct batch_line line = {0}; result == 0 && batch_line_next(batch, &line);) {
 		struct language_error wrong;
 		struct command command;
 
@@ -221,7 +215,7 @@ static int list_refusals(const struct batch *batch, const struct scenario *now,
 	int n = 0;
 
 	answer_error_set(error, "scenario", "refused", "while packets flow this cannot change: ");
-	for (struct line line = {0}; line_next(batch, &line);) {
+	for (struct batch_line line = {0}; batch_line_next(batch, &line);) {
 		refusal_of(next, now, line.text, text);
 		if (text[0] != '\0' && n++ < REFUSALS_LISTED)
 			MESSAGE_ADD(error, "line %u, %s; ", line.number, text);
@@ -338,7 +332,7 @@ static void find_place(const struct batch *batch, const struct scenario_place *p
 	struct scenario_place cloud = *place;
 
 	cloud.statement = NULL;
-	for (struct line line = {0}; line_next(batch, &line);) {
+	for (struct batch_line line = {0}; batch_line_next(batch, &line);) {
 		struct language_error ignored;
 		struct command command;
 		uint32_t column;
@@ -421,7 +415,7 @@ int batch_prepare(struct batch *batch, struct control *control, struct transacti
 	/* The emulator refuses what all lines concern, if that is one cloud or port; else the
 	 * scenario. */
 	name[0] = '\0';
-	for (struct line line = {0}; line_next(batch, &line);) {
+	for (struct batch_line line = {0}; batch_line_next(batch, &line);) {
 		const char *concerned;
 
 		if (words_split(line.text, &words, &ignored) != 0)

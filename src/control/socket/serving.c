@@ -153,11 +153,6 @@ void server_dump_flight(struct serving *serving)
 	flight_dumps_signal(&serving->control);
 }
 
-static void tell_event(void *argument, const struct runtime_event *event)
-{
-	event_of_runtime(argument, event);
-}
-
 static void vouch(struct serving *serving, uint64_t now_ns)
 {
 	if (serving->vouch_every_ns == 0 || now_ns < serving->vouch_ns ||
@@ -174,7 +169,7 @@ static void tick(struct serving *serving, uint64_t now_ns)
 
 	/* The lock, because taps are begun and ended meanwhile. */
 	control_lock(control);
-	runtime_tick(serving->runtime, tell_event, control);
+	runtime_tick(serving->runtime, event_of_runtime, control);
 	control_unlock(control);
 	loss_watch_step(&serving->losses, control);
 	schedule_watch_step(&serving->schedules, control);

@@ -19,8 +19,6 @@
 
 #define SENTENCE_BYTES 1200
 #define HEAD_BYTES     120
-#define LINES_MAX      32 /* of a change, in one event */
-#define LINES_BYTES    2048
 
 struct stamp {
 	uint64_t number, t_ns, wall_ns;
@@ -180,8 +178,9 @@ void event_stopped(struct control *control, enum run_log_level level, const char
 	event_tell(control, level, "stopped", json_pack("{s:s}", "why", why), "weir ends: %s", why);
 }
 
-void event_of_runtime(struct control *control, const struct runtime_event *event)
+void event_of_runtime(void *argument, const struct runtime_event *event)
 {
+	struct control *control = argument;
 	const struct scenario *scenario = *control->scenario;
 	const char *port =
 	        event->index < scenario->n_ports ? scenario->ports[event->index].name : "";
@@ -223,77 +222,4 @@ void event_of_recording(struct control *control)
 
 	if (recording_trouble(control->recording, line, sizeof(line)))
 		event_tell(control, RUN_LOG_WARNING, "recording-ended", json_object(), "%s", line);
-}
-
-void event_cleared(struct control *control, const struct peer *who)
-{
-	char whom[PEER_TEXT_BYTES];
-
-	peer_text(who, whom);
-	event_tell(control, RUN_LOG_INFO, "cleared", json_pack("{s:o}", "who", peer_json(who)),
-	           "counters cleared by %s", whom);
-}
-
-/* Puts as many lines into both as the event has room for. Returns the number of all lines. */
-static uint32_t put_lines(const struct event_change *change, json_t *lines, FILE *out)
-{
-	uint32_t n = 0, put = 0;
-	size_t bytes = 0;
-
-	for (size_t at = 0; at < change->lines_n; n++) {
-		const char *line = change->lines + at + strlen(change->lines + at) + 1;
-		size_t length = strlen(line);
-
-		if (put == n && n < LINES_MAX && bytes + length <= LINES_BYTES) {
-			json_array_append_new(lines, json_string(line));
-			fprintf(out, "%s%s", n > 0 ? "; " : "", line);
-			bytes += length;
-			put++;
-		}
-		at = (size_t)(line - change->lines) + length + 1;
-	}
-	if (put < n)
-		fprintf(out, "%sand %s%s", put > 0 ? "; " : "", count_of(n - put, "line").text,
-		        put > 0 ? " more" : "");
-	return n;
-}
-
-static void put_clouds(const struct event_change *change, json_t *clouds, FILE *out)
-{
-	for (uint32_t i = 0; i < change->n_clouds && i < EVENT_CLOUDS_MAX; i++) {
-		json_array_append_new(clouds, json_string(change->clouds[i]));
-		fprintf(out, "%s%s", i > 0 ? ", " : "clouds ", change->clouds[i]);
-	}
-	if (change->n_clouds == 0)
-		fputs("nothing changes", out);
-	else if (change->n_clouds > EVENT_CLOUDS_MAX)
-		fprintf(out, " and %" PRIu32 " more", change->n_clouds - EVENT_CLOUDS_MAX);
-}
-
-void event_change(struct control *control, const struct event_change *change)
-{
-	bool whole = strcmp(change->how, "load") == 0;
-	json_t *members = json_pack("{s:o,s:s}", "who", peer_json(change->who), "how", change->how);
-	json_t *list = json_array();
-	char whom[PEER_TEXT_BYTES];
-	uint32_t n = change->n_clouds;
-	struct printed text;
-	FILE *out = printed_begin(&text);
-
-	peer_text(change->who, whom);
-	if (whole)
-		put_clouds(change, list, out);
-	else
-		n = put_lines(change, list, out);
-	printed_end(&text);
-	json_object_set_new(members, whole ? "clouds" : "lines", list);
-	json_object_set_new(members, whole ? "clouds_in_all" : "lines_in_all", json_integer(n));
-	if (change->lease != 0) {
-		json_object_set_new(members, "lease", json_integer((json_int_t)change->lease));
-		json_object_set_new(members, "lease_ns",
-		                    json_integer((json_int_t)change->lease_ns));
-	}
-	event_tell(control, RUN_LOG_INFO, "change", members, "%s by %s: %s", change->how, whom,
-	           text.bytes != NULL ? text.bytes : "");
-	free(text.bytes);
 }
