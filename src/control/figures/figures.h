@@ -149,8 +149,9 @@ void figures_add(json_t **object, enum figure_scope scope, unsigned in, const vo
 json_t *figures_spread(const struct histogram *h);
 /* The same; null if it is empty or NULL: nothing has left, or time is virtual. */
 json_t *figures_late(const struct histogram *late);
-/* Returns a string of any text, such as the name of a file: JSON must be UTF-8. */
+/* Return a string of any text, such as the name of a file: JSON must be UTF-8. NULL: no memory. */
 json_t *figures_string(const char *text);
+json_t *figures_text(const char *text, size_t n);
 /* Returns the table, for `weir help --json`: {"cloud":[{"name":..,"object":..},..],..}. */
 json_t *figures_table(void);
 

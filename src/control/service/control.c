@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "machine/clock.h"
 #include "service/event_log.h"
@@ -107,14 +107,9 @@ bool control_wait(struct control *control, const struct asker *asker, uint64_t n
 /* With `lock`. */
 static void wake(struct control *control)
 {
-	const uint64_t one = 1;
-	ssize_t ignored;
-
 	pthread_cond_broadcast(&control->changed);
-	if (control->wake >= 0) {
-		ignored = write(control->wake, &one, sizeof(one));
-		(void)ignored;
-	}
+	if (control->wake >= 0)
+		eventfd_write(control->wake, 1);
 }
 
 void control_wake(struct control *control)

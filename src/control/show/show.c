@@ -383,10 +383,6 @@ bool show_answer(struct output *output, struct control *control, enum show_what 
 		show_ports_text(out, control);
 	else
 		show_workers_text(out, control);
-	if (printed_end(&text) != NULL)
-		answer_text(output, "config", text.bytes, text.n);
-	else
-		answer_object(output, NULL);
-	free(text.bytes);
+	answer_printed(output, "config", &text);
 	return true;
 }

@@ -182,9 +182,8 @@ static void wait_for_client(struct connection *connection)
 	struct pollfd polled[2] = {{.fd = connection->fd},
 	                           {.fd = connection->wake, .events = POLLIN}};
 	int timeout_ms = sleep_ms(connection);
-	uint64_t count;
+	eventfd_t count;
 	size_t waiting;
-	ssize_t ignored;
 
 	session_output(session, &waiting);
 	polled[0].events = (short)((reads ? POLLIN : 0) | (waiting > 0 || pushes ? POLLOUT : 0));
@@ -198,8 +197,8 @@ static void wait_for_client(struct connection *connection)
 	pthread_mutex_unlock(&connection->lock);
 	poll(polled, 2, timeout_ms);
 	pthread_mutex_lock(&connection->lock);
-	ignored = polled[1].revents & POLLIN ? read(connection->wake, &count, sizeof(count)) : 0;
-	(void)ignored;
+	if (polled[1].revents & POLLIN)
+		eventfd_read(connection->wake, &count);
 	if (reads && !connection->taken && polled[0].revents & (POLLIN | POLLHUP | POLLERR))
 		take_input(connection);
 }
@@ -363,9 +362,8 @@ static void say_last(struct connection *connection)
 {
 	size_t n;
 	const char *bytes = session_output(connection->session, &n);
-	ssize_t ignored = send(connection->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-	(void)ignored;
+	send(connection->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* Tells the client why; `name` NULL: the line takes too long. Returns false if the line under way
@@ -373,7 +371,6 @@ static void say_last(struct connection *connection)
 static bool dismiss(struct connection *connection, const char *name, const char *why)
 {
 	struct output output = {.bytes = NULL};
-	ssize_t ignored;
 
 	if (!connection->at_work) {
 		session_dismiss(connection->session, name, why);
@@ -384,9 +381,8 @@ static bool dismiss(struct connection *connection, const char *name, const char 
 		return false;
 	} else if (connection->unsent_ns == NEVER) { /* no part of an answer waits */
 		session_give_up(connection->session, name, why, &output);
-		ignored = send(connection->fd, output.bytes + output.head, output.n,
-		               MSG_NOSIGNAL | MSG_DONTWAIT);
-		(void)ignored;
+		send(connection->fd, output.bytes + output.head, output.n,
+		     MSG_NOSIGNAL | MSG_DONTWAIT);
 		output_release(&output);
 	}
 	let_go(connection);
@@ -452,10 +448,6 @@ bool connection_time_out(struct connection *connection, uint64_t now_ns)
 
 void connection_quit(struct connection *connection)
 {
-	const uint64_t one = 1;
-	ssize_t ignored;
-
 	__atomic_store_n(&connection->quits, true, __ATOMIC_RELEASE);
-	ignored = write(connection->wake, &one, sizeof(one));
-	(void)ignored;
+	eventfd_write(connection->wake, 1);
 }

@@ -250,9 +250,7 @@ static void answer_as_text(const struct probe *probe, const struct observed *obs
 		        "%u came out at cloud %s within %s: the others are lost, or still under "
 		        "way\n",
 		        came, probe->strip, within);
-	if (printed_end(&text) != NULL)
-		answer_text(output, "probe", text.bytes, text.n);
-	free(text.bytes);
+	answer_printed(output, "probe", &text);
 }
 
 /* Waits until all requests have come out, or the time is up. Returns whether the strip is still

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "figures/figures.h"
 #include "netem/netem_become.h"
 #include "socket/lease.h"
 #include "socket/session_state.h"
@@ -23,40 +24,6 @@ static struct commit commit_of(struct session *session)
 
 /* ---- the answer to a change ---- */
 
-static void done_json(struct session *session, const char *late, const char *was,
-                      const char *statements)
-{
-	json_t *object = json_pack("{s:b}", "ok", 1);
-
-	if (late != NULL)
-		json_object_set_new(object, "late", json_string(late));
-	if (was != NULL)
-		json_object_set_new(object, "was", answer_string(was, strlen(was) - 1));
-	if (statements != NULL)
-		json_object_set_new(object, "became",
-		                    answer_string(statements, strlen(statements)));
-	answer_object(&session->output, object);
-}
-
-/* In text, each of these is lines before the `ok`. Beside the statements of a netem line, which may
- * become a file, the rest is comments. */
-static void done_text(struct session *session, const char *late, const char *was,
-                      const char *statements)
-{
-	struct printed text;
-	FILE *out = printed_begin(&text);
-
-	if (late != NULL)
-		fprintf(out, "%s\n", late);
-	for (; was != NULL && *was != '\0'; was = strchr(was, '\n') + 1)
-		fprintf(out, "%s" SESSION_WAS "%.*s\n", statements != NULL ? "# " : "",
-		        (int)strcspn(was, "\n"), was);
-	fputs(statements != NULL ? statements : "", out);
-	printed_end(&text);
-	answer_text(&session->output, "", text.bytes, text.n);
-	free(text.bytes);
-}
-
 /* Answers a change that is done; `commit` NULL: in a batch; `command`: NULL, or the line. */
 static void answer_done(struct session *session, const struct commit *commit,
                         const struct command *command)
@@ -66,8 +33,9 @@ static void answer_done(struct session *session, const struct commit *commit,
 	                          ? commit->was
 	                          : NULL;
 	const struct word *word = command != NULL ? command->words.word : NULL;
-	struct printed became;
+	struct printed became, text;
 	char *statements = NULL;
+	FILE *out;
 
 	/* The statements that a netem line has become; a change that is late is answered without
 	 * them. */
@@ -75,12 +43,26 @@ static void answer_done(struct session *session, const struct commit *commit,
 		netem_print(printed_begin(&became), command->netem, word[0].text, word[1].text);
 		statements = printed_end(&became);
 	}
-	if (late == NULL && was == NULL && statements == NULL)
+	if (late == NULL && was == NULL && statements == NULL) {
 		answer_ok(&session->output);
-	else if (session->output.json)
-		done_json(session, late, was, statements);
-	else
-		done_text(session, late, was, statements);
+	} else if (session->output.json) {
+		answer_object(&session->output,
+		              json_pack("{s:b,s:s*,s:o*,s:o*}", "ok", 1, "late", late, "was",
+		                        was != NULL ? figures_text(was, strlen(was) - 1) : NULL,
+		                        "became",
+		                        statements != NULL ? figures_string(statements) : NULL));
+	} else {
+		/* Each of these is lines before the `ok`. Beside the statements of a netem line,
+		 * which may become a file, the rest is comments. */
+		out = printed_begin(&text);
+		if (late != NULL)
+			fprintf(out, "%s\n", late);
+		for (; was != NULL && *was != '\0'; was = strchr(was, '\n') + 1)
+			fprintf(out, "%s" SESSION_WAS "%.*s\n", statements != NULL ? "# " : "",
+			        (int)strcspn(was, "\n"), was);
+		fputs(statements != NULL ? statements : "", out);
+		answer_printed(&session->output, "", &text);
+	}
 	free(statements);
 }
 

@@ -37,46 +37,46 @@ static const char *const capabilities[] = {
 static void hello_json(struct session *session, const struct scenario *now, uint64_t up_ns)
 {
 	struct control *control = session->control;
-	json_t *words = json_array(), *object;
+	json_t *words = json_array(), *events = NULL;
 	uint64_t first = 0, next = 0;
 
 	for (size_t i = 0; i < CAPABILITIES; i++)
 		json_array_append_new(words, json_string(capabilities[i]));
-	object = json_pack("{s:s,s:i,s:b,s:s,s:I,s:o,s:I,s:b,s:i,s:i,s:i,s:o}", "weir",
-	                   WEIR_VERSION, "protocol", SESSION_PROTOCOL, "ok", 1, "run", control->run,
-	                   "pid", (json_int_t)getpid(), "seed", json_seed(now->seed), "uptime_ns",
-	                   (json_int_t)up_ns, "read_only", session->read_only, "ports",
-	                   (int)now->n_ports, "clouds", (int)now->n_clouds, "workers",
-	                   (int)control->ops->workers(control->context), "capabilities", words);
 	if (control_events(control, &first, &next))
-		json_object_set_new(object, "events",
-		                    json_pack("{s:I,s:I}", "first", (json_int_t)first, "next",
-		                              (json_int_t)next));
-	json_object_set_new(object, "limits",
-	                    json_pack("{s:i,s:I,s:I,s:i}", "line_bytes", SESSION_LINE_MAX,
-	                              "sample_min_ns", (json_int_t)SAMPLER_LEAST_NS,
-	                              "sample_max_ns", (json_int_t)SAMPLER_MOST_NS, "sample_clouds",
-	                              SAMPLER_ROWS_MOST));
-	answer_object(&session->output, object);
+		events = json_pack("{s:I,s:I}", "first", (json_int_t)first, "next",
+		                   (json_int_t)next);
+	answer_object(&session->output,
+	              json_pack("{s:s,s:i,s:b,s:s,s:I,s:o,s:I,s:b,s:i,s:i,s:i,s:o,s:o*,"
+	                        "s:{s:i,s:I,s:I,s:i}}",
+	                        "weir", WEIR_VERSION, "protocol", SESSION_PROTOCOL, "ok", 1, "run",
+	                        control->run, "pid", (json_int_t)getpid(), "seed",
+	                        json_seed(now->seed), "uptime_ns", (json_int_t)up_ns, "read_only",
+	                        session->read_only, "ports", (int)now->n_ports, "clouds",
+	                        (int)now->n_clouds, "workers",
+	                        (int)control->ops->workers(control->context), "capabilities", words,
+	                        "events", events, "limits", "line_bytes", SESSION_LINE_MAX,
+	                        "sample_min_ns", (json_int_t)SAMPLER_LEAST_NS, "sample_max_ns",
+	                        (json_int_t)SAMPLER_MOST_NS, "sample_clouds", SAMPLER_ROWS_MOST));
 }
 
 static void hello_text(struct session *session, const struct scenario *now, uint64_t up_ns)
 {
 	struct control *control = session->control;
-	char text[1024];
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
-	snprintf(text, sizeof(text),
-	         "weir %s, protocol %d\npid %d, up for %s, seed %" PRIu64 ", run %s\n"
-	         "%s, %s, %s\n%s\ncapabilities:",
-	         WEIR_VERSION, SESSION_PROTOCOL, (int)getpid(),
-	         human_of(HUMAN_NS, (double)up_ns, 3).text, now->seed, control->run,
-	         count_of(now->n_ports, "port").text, count_of(now->n_clouds, "cloud").text,
-	         count_of(control->ops->workers(control->context), "worker").text,
-	         session->read_only ? "this socket is read-only"
-	                            : "this conversation may change everything");
+	fprintf(out,
+	        "weir %s, protocol %d\npid %d, up for %s, seed %" PRIu64 ", run %s\n"
+	        "%s, %s, %s\n%s\ncapabilities:",
+	        WEIR_VERSION, SESSION_PROTOCOL, (int)getpid(),
+	        human_of(HUMAN_NS, (double)up_ns, 3).text, now->seed, control->run,
+	        count_of(now->n_ports, "port").text, count_of(now->n_clouds, "cloud").text,
+	        count_of(control->ops->workers(control->context), "worker").text,
+	        session->read_only ? "this socket is read-only"
+	                           : "this conversation may change everything");
 	for (size_t i = 0; i < CAPABILITIES; i++)
-		text_add(text, sizeof(text), " %s", capabilities[i]);
-	answer_text(&session->output, "hello", text, strlen(text));
+		fprintf(out, " %s", capabilities[i]);
+	answer_printed(&session->output, "hello", &text);
 }
 
 /* Answers what a client must know first. It does not wait for looks: it needs three numbers. */
@@ -173,13 +173,12 @@ void session_help(struct session *session, const struct command *command)
 
 	if (result == 0 && command->words.n == 1)
 		session_help_print(out);
-	if (printed_end(&text) == NULL)
-		session_error(session, "help", ERROR_NO_MEMORY, "no memory for the answer");
-	else if (result != 0)
-		session_language_error(session, &wrong);
-	else
-		answer_text(&session->output, "help", text.bytes, text.n);
-	free(text.bytes);
+	if (result == 0) {
+		answer_printed(&session->output, "help", &text);
+		return;
+	}
+	session_language_error(session, &wrong);
+	free(printed_end(&text));
 }
 
 /* ---- capture ---- */
@@ -328,9 +327,10 @@ void session_flight(struct session *session)
 {
 	const char *asked = words_text(session->words, 2);
 	struct control *control = session->control;
-	char folder[PATH_MAX], text[FLIGHT_TEXT_BYTES], line[PATH_MAX + FLIGHT_TEXT_BYTES + 4];
+	char folder[PATH_MAX], text[FLIGHT_TEXT_BYTES];
 	struct problem problem = {.text = ""};
 	struct recording_dump dump;
+	struct printed line;
 	int result;
 
 	if (control->flight == NULL) {
@@ -351,6 +351,6 @@ void session_flight(struct session *session)
 		                                          folder, "flight", text));
 		return;
 	}
-	snprintf(line, sizeof(line), "%s: %s\n", folder, text);
-	answer_text(&session->output, "flight", line, strlen(line));
+	fprintf(printed_begin(&line), "%s: %s\n", folder, text);
+	answer_printed(&session->output, "flight", &line);
 }
