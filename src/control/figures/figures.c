@@ -85,14 +85,18 @@ static struct figure_value port_tx_lost(const void *record)
 	return count_value(port->tx_full + port->not_sent);
 }
 
-/* Computes what weir itself lost at the port. */
-static struct figure_value port_lost(const void *record)
+uint64_t figures_lost(const struct port_report *port)
 {
 	uint64_t sum = 0;
 
-	for (const struct figure *f = NULL; (f = figure_next(FIGURE_PORT, FIGURE_LOST, record, f));)
-		sum += figure_read(f, record).count;
-	return count_value(sum);
+	for (const struct figure *f = NULL; (f = figure_next(FIGURE_PORT, FIGURE_LOST, port, f));)
+		sum += figure_read(f, port).count;
+	return sum;
+}
+
+static struct figure_value port_lost(const void *record)
+{
+	return count_value(figures_lost(record));
 }
 
 static struct figure_value port_time(const void *record)

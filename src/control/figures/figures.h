@@ -30,6 +30,7 @@
 #include <jansson.h>
 
 struct histogram;
+struct port_report;
 struct table;
 
 enum figure_scope {
@@ -121,6 +122,8 @@ struct figure_value figure_read(const struct figure *figure, const void *record)
 extern const char *const figure_scope_names[], *const figure_unit_names[],
                                                        *const figure_kind_names[];
 
+/* Returns what weir itself has lost at the port. */
+uint64_t figures_lost(const struct port_report *port);
 /* Writes into a record the counts of the other one that have the same names. */
 void figures_copy(enum figure_scope scope, void *to, enum figure_scope from_scope,
                   const void *from);

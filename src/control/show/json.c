@@ -103,7 +103,7 @@ static json_t *whole_histogram(const struct histogram *histogram)
 	                 "buckets", buckets);
 }
 
-static json_t *ports_whole(struct control *control)
+json_t *json_ports(struct control *control, bool whole)
 {
 	struct port_report *port = alloc_failure_calloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
@@ -114,11 +114,32 @@ static json_t *ports_whole(struct control *control)
 
 		if (!control->ops->port(control->context, i, port))
 			continue;
-		object = show_port_object(port);
-		json_object_set_new(object, "lateness_ns", whole_histogram(&port->lateness_ns));
+		object = json_object();
+		figures_set(&object, "port", json_string(port->name));
+		figures_add(&object, FIGURE_PORT, FIGURE_JSON, port);
+		if (whole)
+			figures_set(&object, "lateness_ns", whole_histogram(&port->lateness_ns));
 		json_array_append_new(array, object);
 	}
 	free(port);
+	return array;
+}
+
+json_t *json_workers(struct control *control)
+{
+	json_t *array = json_array();
+	struct worker_report worker;
+	uint32_t n = control->ops->workers(control->context);
+
+	for (uint32_t i = 0; i < n; i++) {
+		json_t *object;
+
+		if (!control->ops->worker(control->context, i, &worker))
+			continue;
+		object = json_pack("{s:i}", "worker", (int)i);
+		figures_add(&object, FIGURE_WORKER, FIGURE_JSON, &worker);
+		json_array_append_new(array, object);
+	}
 	return array;
 }
 
@@ -196,7 +217,7 @@ json_t *totals_object(struct control *control, uint64_t clouds)
 		n = in_all;
 	return json_pack("{s:b,s:s,s:I,s:o,s:o,s:o,s:I,s:o}", "ok", 1, "run", control->run, "t_ns",
 	                 (json_int_t)control->ops->now_ns(control->context), "ports",
-	                 ports_whole(control), "workers", show_workers_array(control), "clouds",
+	                 json_ports(control, true), "workers", json_workers(control), "clouds",
 	                 clouds_whole(control, n), "clouds_in_all", (json_int_t)in_all, "rest",
 	                 rest_whole(control, n));
 }

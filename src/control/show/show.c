@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +19,16 @@
 
 /* ---- ports ---- */
 
-/* Warns of so many things, unless there are none. */
-static void warn_of(FILE *out, const struct port_report *port, uint64_t count, const char *thing,
-                    const char *words)
+__attribute__((format(printf, 3, 4))) static void warn(FILE *out, const struct port_report *port,
+                                                       const char *format, ...)
 {
-	if (count > 0)
-		fprintf(out, "warning: port %s: %s %s\n", port->name, count_of(count, thing).text,
-		        words);
+	va_list arguments;
+
+	fprintf(out, "warning: port %s: ", port->name);
+	va_start(arguments, format);
+	vfprintf(out, format, arguments);
+	va_end(arguments);
+	fputc('\n', out);
 }
 
 /* A stamp that reached weir later than this after its instant is worth a warning. */
@@ -32,6 +36,7 @@ static void warn_of(FILE *out, const struct port_report *port, uint64_t count, c
 
 static void warn_port(FILE *out, const struct port_report *port)
 {
+	const uint64_t missed = port->rx_missed - port->unfinished;
 	const uint64_t known = port->too_large + port->not_ip + port->chained;
 
 	if (port->early > 0)
@@ -39,86 +44,83 @@ static void warn_port(FILE *out, const struct port_report *port)
 		        count_of(port->early, "packet came").text,
 		        port->early == 1 ? "was" : "were");
 	if (port->gone)
-		fprintf(out, "warning: port %s: its interface is gone\n", port->name);
+		warn(out, port, "its interface is gone");
 	else if (!port->link_up)
-		fprintf(out, "warning: port %s: the link is down\n", port->name);
+		warn(out, port, "the link is down");
 	if (port->absences > 0)
-		fprintf(out,
-		        "warning: port %s: its interface was gone %s, %.1f s in all: what "
-		        "arrived there meanwhile is not counted\n",
-		        port->name, count_of(port->absences, "time").text,
-		        (double)port->absent_ns / 1e9);
+		warn(out, port,
+		     "its interface was gone %s, %.1f s in all: what arrived there meanwhile is "
+		     "not "
+		     "counted",
+		     count_of(port->absences, "time").text, (double)port->absent_ns / 1e9);
 	if (port->unfinished > 0)
-		fprintf(out,
-		        "warning: port %s: %s lost on arrival at %s, because neither the "
-		        "kernel nor weir can finish what their sender left to a device; switch "
-		        "offloads off at the sender (of a veth pair, that is the other end, which "
-		        "`ip link` shows behind @): ethtool -K IFACE tx off\n",
-		        port->name, count_of(port->unfinished, "packet").text, port->device);
+		warn(out, port,
+		     "%s lost on arrival at %s, because neither the kernel nor weir can finish "
+		     "what "
+		     "their sender left to a device; switch offloads off at the sender (of a veth "
+		     "pair, that is the other end, which `ip link` shows behind @): ethtool -K "
+		     "IFACE tx off",
+		     count_of(port->unfinished, "packet").text, port->device);
 	if (port->rx_missed > port->unfinished)
-		fprintf(out,
-		        "warning: port %s: the device lost %s before weir saw them: its "
-		        "worker polls too rarely\n",
-		        port->name, count_of(port->rx_missed - port->unfinished, "packet").text);
-	warn_of(out, port, port->rx_no_mbuf, "packet",
-	        "lost on arrival, because the mempool was empty");
+		warn(out, port,
+		     "the device lost %s before weir saw them: its worker polls too rarely",
+		     count_of(missed, "packet").text);
+	if (port->rx_no_mbuf > 0)
+		warn(out, port, "%s lost on arrival, because the mempool was empty",
+		     count_of(port->rx_no_mbuf, "packet").text);
 	if (port->stamps_odd > 0)
-		fprintf(out, "warning: port %s: %s implausible, and corrected\n", port->name,
-		        count_of_these(port->stamps_odd, "time stamp of the device was",
-		                       "time stamps of the device were")
-		                .text);
+		warn(out, port, "%s implausible, and corrected",
+		     count_of_these(port->stamps_odd, "time stamp of the device was",
+		                    "time stamps of the device were")
+		             .text);
 	if (port->oldest_ns >= AGED_NS)
-		fprintf(out,
-		        "warning: port %s: %s could be received only after weir had passed "
-		        "the instant of %s time stamp, by %s at most: %s left later than "
-		        "`late` says\n",
-		        port->name, count_of(port->aged, "packet").text,
-		        port->aged == 1 ? "its" : "their",
-		        human_of(HUMAN_NS, (double)port->oldest_ns, 3).text,
-		        port->aged == 1 ? "it" : "they");
+		warn(out, port,
+		     "%s could be received only after weir had passed the instant of %s time "
+		     "stamp, "
+		     "by %s at most: %s left later than `late` says",
+		     count_of(port->aged, "packet").text, port->aged == 1 ? "its" : "their",
+		     human_of(HUMAN_NS, (double)port->oldest_ns, 3).text,
+		     port->aged == 1 ? "it" : "they");
 	if (port->launch_missed > 0)
-		fprintf(out,
-		        "warning: port %s: %s handed over after the instant at which "
-		        "the "
-		        "device should have sent it: a longer `launch` helps\n",
-		        port->name,
-		        count_of_these(port->launch_missed, "packet was", "packets were").text);
+		warn(out, port,
+		     "%s handed over after the instant at which the device should have sent it: a "
+		     "longer `launch` helps",
+		     count_of_these(port->launch_missed, "packet was", "packets were").text);
 	if (port->tx_full > 0)
-		fprintf(out,
-		        "warning: port %s: the device did not take %s within 100 ms of "
-		        "their due time\n",
-		        port->name, count_of(port->tx_full, "packet").text);
-	warn_of(out, port, port->too_large, "packet",
-	        "lost, because they are larger than the MTU of its interface: ip link set IFACE "
-	        "mtu N");
-	warn_of(out, port, port->not_ip, "frame",
-	        "lost, because its interface carries IP packets only");
+		warn(out, port, "the device did not take %s within 100 ms of their due time",
+		     count_of(port->tx_full, "packet").text);
+	if (port->too_large > 0)
+		warn(out, port,
+		     "%s lost, because they are larger than the MTU of its interface: ip link set "
+		     "IFACE mtu N",
+		     count_of(port->too_large, "packet").text);
+	if (port->not_ip > 0)
+		warn(out, port, "%s lost, because its interface carries IP packets only",
+		     count_of(port->not_ip, "frame").text);
 	if (port->chained > 0)
-		fprintf(out,
-		        "warning: port %s: %s lost, because its driver sends no frames "
-		        "larger than one buffer of 2,048 bytes; a packet socket does: `port %s "
-		        "interface IFACE`\n",
-		        port->name, count_of(port->chained, "packet").text, port->name);
+		warn(out, port,
+		     "%s lost, because its driver sends no frames larger than one buffer of 2,048 "
+		     "bytes; a packet socket does: `port %s interface IFACE`",
+		     count_of(port->chained, "packet").text, port->name);
 	if (port->not_sent > known)
-		fprintf(out,
-		        "warning: port %s: the device accepted %s, but reports that it could not "
-		        "send %s\n",
-		        port->name, count_of(port->not_sent - known, "packet").text,
-		        port->not_sent - known == 1 ? "it" : "them");
+		warn(out, port, "the device accepted %s, but reports that it could not send %s",
+		     count_of(port->not_sent - known, "packet").text,
+		     port->not_sent - known == 1 ? "it" : "them");
 	late_warn(out, "", port->name, &port->lateness_ns, LATE_WARN_NS, "see show workers");
-	warn_of(out, port, port->not_written, "packet",
-	        "could not be written to its file: is the disk full?");
+	if (port->not_written > 0)
+		warn(out, port, "%s could not be written to its file: is the disk full?",
+		     count_of(port->not_written, "packet").text);
 }
 
 static void show_ports_text(FILE *out, struct control *control)
 {
-	struct table *upper = table_make("lllllrrrr"), *lower = table_make("lrrrrrrrrrr");
+	struct table *upper =
+	        table_headed("lllllrrrr", "port", "device", "driver", "link", "time", NULL);
+	struct table *lower = table_headed("lrrrrrrrrrr", "port", NULL);
 	struct port_report *port = alloc_failure_calloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
 
-	table_texts(upper, "port", "device", "driver", "link", "time", NULL);
 	figures_headings(upper, FIGURE_PORT, FIGURE_COLUMN);
-	table_texts(lower, "port", NULL);
 	figures_headings(lower, FIGURE_PORT, FIGURE_LOSSES);
 	table_texts(lower, "late p50", "p99", "max", NULL);
 	for (uint32_t i = 0; port != NULL && i < n; i++) {
@@ -145,28 +147,6 @@ static void show_ports_text(FILE *out, struct control *control)
 		if (control->ops->port(control->context, i, port))
 			warn_port(out, port);
 	free(port);
-}
-
-json_t *show_port_object(const struct port_report *port)
-{
-	json_t *object = json_object();
-
-	figures_set(&object, "port", json_string(port->name));
-	figures_add(&object, FIGURE_PORT, FIGURE_JSON, port);
-	return object;
-}
-
-static json_t *ports_array(struct control *control)
-{
-	json_t *array = json_array();
-	struct port_report *port = alloc_failure_calloc(sizeof(*port));
-	uint32_t n = control->ops->ports(control->context);
-
-	for (uint32_t i = 0; port != NULL && i < n; i++)
-		if (control->ops->port(control->context, i, port))
-			json_array_append_new(array, show_port_object(port));
-	free(port);
-	return array;
 }
 
 /* ---- workers ---- */
@@ -211,11 +191,10 @@ static void warn_worker(FILE *out, uint32_t index, const struct worker_report *w
 
 static void show_workers_text(FILE *out, struct control *control)
 {
-	struct table *table = table_make("rlrrrrrrrrr");
+	struct table *table = table_headed("rlrrrrrrrrr", "worker", "role", "lcore", "cpu", NULL);
 	struct worker_report worker;
 	uint32_t n = control->ops->workers(control->context);
 
-	table_texts(table, "worker", "role", "lcore", "cpu", NULL);
 	figures_headings(table, FIGURE_WORKER, FIGURE_COLUMN);
 	for (uint32_t i = 0; i < n; i++)
 		if (control->ops->worker(control->context, i, &worker)) {
@@ -229,24 +208,6 @@ static void show_workers_text(FILE *out, struct control *control)
 	for (uint32_t i = 0; i < n; i++)
 		if (control->ops->worker(control->context, i, &worker))
 			warn_worker(out, i, &worker);
-}
-
-json_t *show_workers_array(struct control *control)
-{
-	json_t *array = json_array();
-	struct worker_report worker;
-	uint32_t n = control->ops->workers(control->context);
-
-	for (uint32_t i = 0; i < n; i++) {
-		json_t *object;
-
-		if (!control->ops->worker(control->context, i, &worker))
-			continue;
-		object = json_pack("{s:i}", "worker", (int)i);
-		figures_add(&object, FIGURE_WORKER, FIGURE_JSON, &worker);
-		json_array_append_new(array, object);
-	}
-	return array;
 }
 
 /* ---- clouds and the rest ---- */
@@ -322,11 +283,11 @@ static json_t *show_object(struct control *control, enum show_what what, uint32_
 	case SHOW_PATH:
 		return path_object(control, cloud);
 	case SHOW_PORTS:
-		return json_pack("{s:b,s:o}", "ok", 1, "ports", ports_array(control));
+		return json_pack("{s:b,s:o}", "ok", 1, "ports", json_ports(control, false));
 	case SHOW_TOTALS:
 		return totals_object(control, cloud);
 	default:
-		return json_pack("{s:b,s:o}", "ok", 1, "workers", show_workers_array(control));
+		return json_pack("{s:b,s:o}", "ok", 1, "workers", json_workers(control));
 	}
 }
 

@@ -36,11 +36,6 @@ enum show_what {
 bool show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud, const char *address, const char *late);
 
-/* Return what SHOW_PORTS and SHOW_WORKERS contain; NULL if there is no memory. */
-struct port_report;
-json_t *show_port_object(const struct port_report *port);
-json_t *show_workers_array(struct control *control);
-
 /* ---- text: show_cloud.c ---- */
 
 /* Prints a cloud, or, if `address` is not NULL, that cloud of the template. `all`: view.h. */

@@ -12,18 +12,18 @@
 
 void show_meter_text(FILE *out, const struct meter_reading *reading)
 {
+	const bool limited = reading->link_bps != OBSERVED_NO_LIMIT;
 	struct table *table = table_make("lr");
 
 	table_format(table, "meter, %s", human_of(HUMAN_NS, (double)reading->window_ns, 4).text);
-	table_text(table, reading->measured ? "" : "nothing measured yet");
-	table_text(table, "link");
-	if (reading->link_bps == OBSERVED_NO_LIMIT)
-		table_text(table, "no limit");
-	else
+	table_texts(table, reading->measured ? "" : "nothing measured yet", "link", NULL);
+	if (limited)
 		table_unit(table, HUMAN_BPS, (double)reading->link_bps);
+	else
+		table_text(table, "no limit");
 	table_text(table, "sent");
 	table_unit(table, HUMAN_BPS, (double)reading->sent_bps);
-	if (reading->link_bps != OBSERVED_NO_LIMIT) {
+	if (limited) {
 		table_text(table, "available");
 		table_unit(table, HUMAN_BPS, (double)reading->available_bps);
 		table_text(table, "utilisation");

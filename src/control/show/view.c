@@ -15,14 +15,10 @@ static const char *const since[] = {[CONTROL_SINCE_START] = "the start",
                                     [CONTROL_SINCE_CLEAR] = "clear counters",
                                     [CONTROL_SINCE_CHANGE] = "the last change"};
 
-void view_counted(const struct view *view, char text[VIEW_PERIOD_BYTES])
+void view_period(const struct view *view, enum control_since from, bool ago,
+                 char text[VIEW_PERIOD_BYTES])
 {
-	snprintf(text, VIEW_PERIOD_BYTES, "since %s", since[view->counting]);
-}
-
-void view_period(const struct view *view, bool ago, char text[VIEW_PERIOD_BYTES])
-{
-	snprintf(text, VIEW_PERIOD_BYTES, "since %s", since[view->began]);
+	snprintf(text, VIEW_PERIOD_BYTES, "since %s", since[from]);
 	if (ago)
 		text_add(text, VIEW_PERIOD_BYTES, ", %s ago",
 		         human_of(HUMAN_NS, (double)(view->now_ns - view->since_ns), 3).text);
@@ -53,19 +49,6 @@ bool view_open(struct view *view, struct control *control, uint32_t cloud, const
 	        control_look(control, view->name, &view->report, view->now_ns, &view->look) &&
 	        view->look.now_ns >= view->since_ns;
 	return true;
-}
-
-void view_drops_text(const struct counters *counters, enum reason_kind kind, char *text,
-                     size_t size)
-{
-	char count[COUNT_SIZE];
-
-	text[0] = '\0';
-	for (int i = 0; i < REASON_COUNT; i++)
-		if (reason_kind((enum reason)i) == kind && counters->drops[i] > 0)
-			text_add(text, size, "%s%s %s", text[0] ? ", " : "",
-			         reason_name((enum reason)i),
-			         count_text(count, counters->drops[i]));
 }
 
 double view_bps(uint64_t bytes, uint64_t from_ns, uint64_t to_ns)

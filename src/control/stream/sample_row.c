@@ -148,35 +148,24 @@ void sample_rows_clear(struct sample_rows *rows)
 	rows->n = rows->n_templates = rows->least = 0;
 }
 
-uint64_t sample_weight(const struct sample_figures *figures, const struct sample_row *row)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < figures->n_counters; i++)
-		sum += figures->weight[i] * row->v[i];
-	return sum;
-}
-
 static void find_least(struct sample_rows *rows)
 {
 	rows->least = 0;
 	for (uint32_t i = 1; i < rows->n; i++)
-		if (sample_weight(&rows->figures, &rows->row[i]) <
-		    sample_weight(&rows->figures, &rows->row[rows->least]))
+		if (rows->row[i].weight < rows->row[rows->least].weight)
 			rows->least = i;
 }
 
 void sample_rows_offer(struct sample_rows *rows, const struct sample_row *row)
 {
-	if (rows->n < rows->most) {
+	if (rows->n < rows->most)
 		rows->row[rows->n++] = *row;
-		if (rows->n == rows->most)
-			find_least(rows);
-	} else if (sample_weight(&rows->figures, row) >
-	           sample_weight(&rows->figures, &rows->row[rows->least])) {
+	else if (row->weight > rows->row[rows->least].weight)
 		rows->row[rows->least] = *row;
+	else
+		return;
+	if (rows->n == rows->most)
 		find_least(rows);
-	}
 }
 
 void sample_rows_template(struct sample_rows *rows, const struct sample_row *row)
@@ -206,6 +195,7 @@ void sample_row_read(const struct sample_figures *figures, struct sample_row *ro
 		uint64_t now = row->v[i];
 
 		row->v[i] -= seen == NULL ? now : anew ? 0 : seen[i];
+		row->weight += figures->weight[i] * row->v[i];
 		if (seen != NULL)
 			seen[i] = now;
 	}
@@ -276,13 +266,12 @@ static json_t *row_json(const struct sample_figures *figures, const struct sampl
 	return object;
 }
 
-static int heavier(const void *a, const void *b, void *figures)
+static int heavier(const void *a, const void *b)
 {
 	const struct sample_row *x = a, *y = b;
-	uint64_t m = sample_weight(figures, x), n = sample_weight(figures, y);
 
-	if (m != n)
-		return m > n ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
 	if (x->cloud != y->cloud)
 		return x->cloud < y->cloud ? -1 : 1;
 	return x->index < y->index ? -1 : x->index > y->index;
@@ -298,7 +287,7 @@ void sample_rows_json(struct sample_rows *rows, struct control *control, json_t 
 	*clouds = json_array();
 	*templates = json_array();
 	if (rows->n > 0)
-		qsort_r(rows->row, rows->n, sizeof(*rows->row), heavier, &rows->figures);
+		qsort(rows->row, rows->n, sizeof(*rows->row), heavier);
 	for (uint32_t i = 0; now != NULL && i < rows->n; i++) {
 		const struct sample_row *row = &rows->row[i];
 		const struct cloud_conf *cloud = scenario->clouds[row->cloud];

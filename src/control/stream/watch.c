@@ -7,6 +7,7 @@
 
 #include "account/count.h"
 #include "engine/engine_report.h"
+#include "figures/figures.h"
 #include "schedule/at.h"
 #include "schedule/every.h"
 #include "stream/event.h"
@@ -48,17 +49,8 @@ static bool follow_losses(struct loss_watch *watch, struct control *control)
 	watch->changes = control->changes;
 	watch->begun = true;
 	watch->cloud = watch->from = 0;
-	memset(watch->drops, 0, sizeof(watch->drops));
+	watch->counters = (struct counters){0};
 	return true;
-}
-
-static uint64_t drops_of(const uint64_t drops[REASON_COUNT], enum reason_kind kind)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < REASON_COUNT; i++)
-		sum += reason_kind((enum reason)i) == kind ? drops[i] : 0;
-	return sum;
 }
 
 static bool kind_told(const struct loss_watched *watched, enum reason_kind kind)
@@ -170,22 +162,21 @@ static void tell_port(struct control *control, const struct port_report *port, u
 	         port->link_up ? "the device could not send them" : "the link is down"},
 	        {port->not_written, "its file could not be written"},
 	};
+	json_t *lost = json_object();
 	char why[WHY_BYTES];
 
 	why_text(why, causes, sizeof(causes) / sizeof(causes[0]));
-	tell_real(control, "port", port->name, since, total, why,
-	          json_pack("{s:I,s:I,s:I,s:I,s:I}", "rx_missed", (json_int_t)port->rx_missed,
-	                    "rx_no_mbuf", (json_int_t)port->rx_no_mbuf, "tx_full",
-	                    (json_int_t)port->tx_full, "not_sent", (json_int_t)port->not_sent,
-	                    "not_written", (json_int_t)port->not_written));
+	figures_add(&lost, FIGURE_PORT, FIGURE_LOST, port);
+	tell_real(control, "port", port->name, since, total, why, lost);
 }
 
 /* Reports the losses of a cloud, in at most `most` events, and returns their number. `all` is false
  * if there may be more. */
 static uint32_t judge(struct control *control, struct loss_watched *watched, const char *cloud,
-                      const uint64_t drops[REASON_COUNT], uint32_t most, bool *all)
+                      const struct counters *counters, uint32_t most, bool *all)
 {
-	uint64_t real = drops_of(drops, REASON_REAL), since;
+	const uint64_t *drops = counters->drops;
+	uint64_t real = counters_drops_of(counters, REASON_REAL), since;
 	bool first_real = false;
 	uint32_t told = 0;
 
@@ -221,7 +212,7 @@ static uint32_t judge(struct control *control, struct loss_watched *watched, con
 }
 
 /* Reads on in the present cloud, and returns how many clouds that took. `whole` is true at the end
- * of the cloud or template; `drops` is then its total. */
+ * of the cloud or template; the drops are then its total. */
 static uint32_t read_on(struct loss_watch *watch, struct control *control, const char *name,
                         uint32_t most, bool *whole)
 {
@@ -233,7 +224,7 @@ static uint32_t read_on(struct loss_watch *watch, struct control *control, const
 
 	for (uint32_t i = 0; i < n; i++)
 		for (int reason = 0; reason < REASON_COUNT; reason++)
-			watch->drops[reason] += briefs[i].counters.drops[reason];
+			watch->counters.drops[reason] += briefs[i].counters.drops[reason];
 	watch->from += n;
 	*whole = !many || n < asked;
 	return n + 1;
@@ -251,15 +242,32 @@ static void watch_clouds(struct loss_watch *watch, struct control *control)
 		looked += read_on(watch, control, name, LOSS_WATCH_AT_ONCE - looked, &whole);
 		if (!whole)
 			continue;
-		told += judge(control, &watch->clouds[watch->cloud], name, watch->drops,
+		told += judge(control, &watch->clouds[watch->cloud], name, &watch->counters,
 		              LOSS_WATCH_EVENTS - told, &all);
-		memset(watch->drops, 0, sizeof(watch->drops));
+		watch->counters = (struct counters){0};
 		watch->from = 0;
 		if (!all) /* the next step looks at this cloud again */
 			return;
 		watch->cloud = (watch->cloud + 1) % scenario->n_clouds;
 		seen++;
 	}
+}
+
+/* Looks at one port in each step. */
+static void watch_port(struct loss_watch *watch, struct control *control)
+{
+	uint32_t n = control->ops->ports(control->context);
+	struct port_report *port = malloc(sizeof(*port));
+	uint64_t lost, since;
+
+	watch->port = watch->port + 1 < n ? watch->port + 1 : 0;
+	if (port != NULL && n > 0 && control->ops->port(control->context, watch->port, port)) {
+		lost = figures_lost(port);
+		if (real_since(&watch->ports[watch->port], lost,
+		               control->ops->now_ns(control->context), &since))
+			tell_port(control, port, since, lost);
+	}
+	free(port);
 }
 
 void loss_watch_step(struct loss_watch *watch, struct control *control)
@@ -269,22 +277,7 @@ void loss_watch_step(struct loss_watch *watch, struct control *control)
 		return;
 	if (follow_losses(watch, control)) {
 		watch_clouds(watch, control);
-		uint32_t n = control->ops->ports(control->context);
-		struct port_report *port = malloc(sizeof(*port));
-		struct loss_watched *watched;
-		uint64_t lost, since;
-
-		watch->port = watch->port + 1 < n ? watch->port + 1 : 0;
-		watched = &watch->ports[watch->port];
-		if (port != NULL && n > 0 &&
-		    control->ops->port(control->context, watch->port, port)) {
-			lost = port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent +
-			       port->not_written;
-			if (real_since(watched, lost, control->ops->now_ns(control->context),
-			               &since))
-				tell_port(control, port, since, lost);
-		}
-		free(port);
+		watch_port(watch, control);
 	}
 	control_look_end(control);
 }
