@@ -129,7 +129,7 @@ void control_mark(struct control *control, const struct scenario *before)
 	const struct scenario *next = *control->scenario;
 	struct cloud_report *report = malloc(sizeof(*report));
 	struct mark **mark = calloc(next->n_clouds + 1, sizeof(struct mark *));
-	uint64_t now_ns = control->ops->now_ns(control->context);
+	uint64_t now_ns = control_now_ns(control);
 
 	pthread_mutex_lock(&control->marks_lock);
 	for (uint32_t i = 0; mark != NULL && i < next->n_clouds; i++) {
@@ -242,7 +242,7 @@ void control_cleared(struct control *control)
 	memset(control->looks, 0, sizeof(control->looks));
 	marks_clear(&control->marks);
 	control->cleared = true;
-	control->cleared_ns = control->ops->now_ns(control->context);
+	control->cleared_ns = control_now_ns(control);
 	pthread_mutex_unlock(&control->marks_lock);
 }
 
@@ -250,8 +250,7 @@ bool control_cloud(struct control *control, const char *cloud, struct cloud_repo
 {
 	if (!control->ops->cloud(control->context, cloud, report))
 		return false;
-	report->observed.now_ns =
-	        simtime_max(report->observed.now_ns, control->ops->now_ns(control->context));
+	report->observed.now_ns = simtime_max(report->observed.now_ns, control_now_ns(control));
 	return true;
 }
 

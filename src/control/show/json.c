@@ -216,8 +216,7 @@ json_t *totals_object(struct control *control, uint64_t clouds)
 	if (n > in_all)
 		n = in_all;
 	return json_pack("{s:b,s:s,s:I,s:o,s:o,s:o,s:I,s:o}", "ok", 1, "run", control->run, "t_ns",
-	                 (json_int_t)control->ops->now_ns(control->context), "ports",
-	                 json_ports(control, true), "workers", json_workers(control), "clouds",
-	                 clouds_whole(control, n), "clouds_in_all", (json_int_t)in_all, "rest",
-	                 rest_whole(control, n));
+	                 (json_int_t)control_now_ns(control), "ports", json_ports(control, true),
+	                 "workers", json_workers(control), "clouds", clouds_whole(control, n),
+	                 "clouds_in_all", (json_int_t)in_all, "rest", rest_whole(control, n));
 }

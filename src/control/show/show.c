@@ -212,42 +212,26 @@ static void show_workers_text(FILE *out, struct control *control)
 
 /* ---- clouds and the rest ---- */
 
-/* Turns the report into one of what was achieved since the start, a clear or a change. */
-static json_t *since_object(struct control *control, uint32_t cloud, struct cloud_report *report)
-{
-	static const char *const words[] = {[CONTROL_SINCE_START] = "start",
-	                                    [CONTROL_SINCE_CLEAR] = "clear",
-	                                    [CONTROL_SINCE_CHANGE] = "change"};
-	uint64_t since_ns, now_ns = control->ops->now_ns(control->context);
-	enum control_since began = control_since(control, cloud, report, &since_ns);
-
-	return json_since(words[began], now_ns > since_ns ? now_ns - since_ns : 0,
-	                  (*control->scenario)->clouds[cloud], report);
-}
-
 /* Returns the object of a cloud, or, if `address` is not NULL, of that cloud of the template; NULL
  * if there is none. */
 static json_t *cloud_object(struct control *control, uint32_t cloud, const char *address)
 {
-	const struct scenario *scenario = *control->scenario;
-	const struct cloud_conf *conf = scenario->clouds[cloud];
-	struct cloud_report *report = alloc_failure_calloc(sizeof(*report));
-	struct port_report *port = alloc_failure_calloc(sizeof(*port));
-	int to = scenario_find_port(scenario, conf->to);
-	char name[VIEW_NAME_BYTES];
+	static const char *const since[] = {[CONTROL_SINCE_START] = "start",
+	                                    [CONTROL_SINCE_CLEAR] = "clear",
+	                                    [CONTROL_SINCE_CHANGE] = "change"};
+	struct view *view = alloc_failure_calloc(sizeof(*view));
 	json_t *object = NULL;
 
-	snprintf(name, sizeof(name), "%s%s%s", conf->name, address != NULL ? "/" : "",
-	         address != NULL ? address : "");
-	if (report != NULL && control_cloud(control, name, report))
-		object = json_cloud(name, report);
-	if (object != NULL && address == NULL)
-		json_object_set_new(object, "since", since_object(control, cloud, report));
-	if (object != NULL && port != NULL && to >= 0 &&
-	    control->ops->port(control->context, (uint32_t)to, port))
-		json_object_set_new(object, "lateness_ns", figures_late(&port->lateness_ns));
-	free(port);
-	free(report);
+	if (view != NULL && view_open(view, control, cloud, address, false)) {
+		object = json_cloud(view->name, &view->report);
+		if (address == NULL)
+			figures_set(&object, "since",
+			            json_since(since[view->began], view->now_ns - view->since_ns,
+			                       view->conf, &view->since));
+		if (view->has_port)
+			figures_set(&object, "lateness_ns", figures_late(&view->port.lateness_ns));
+	}
+	free(view);
 	return object;
 }
 

@@ -256,6 +256,7 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const c
 		fprintf(out, "cloud %s: no report yet\n",
 		        (*control->scenario)->clouds[cloud]->name);
 	} else {
+		view_look(view, control);
 		fprintf(out, "%s %s from %s to %s\n\n",
 		        view->report.clouds_most > 0 ? "clouds" : "cloud", view->name,
 		        view->conf->from, view->conf->to);
@@ -298,6 +299,7 @@ void show_clouds_text(FILE *out, struct control *control)
 	for (uint32_t i = 0; view != NULL && i < (*control->scenario)->n_clouds; i++) {
 		if (!view_open(view, control, i, NULL, true))
 			continue;
+		view_look(view, control);
 		const struct histogram *delay = &view->report.delay_ns;
 		uint64_t from_ns = view->looked ? view->look.now_ns : view->since_ns;
 		uint64_t bytes =

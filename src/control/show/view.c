@@ -39,16 +39,20 @@ bool view_open(struct view *view, struct control *control, uint32_t cloud, const
 	port = scenario_find_port(scenario, view->conf->to);
 	view->has_port =
 	        port >= 0 && control->ops->port(control->context, (uint32_t)port, &view->port);
-	view->now_ns = control->ops->now_ns(control->context);
+	view->now_ns = control_now_ns(control);
 	view->since_ns = control->cleared_ns;
 	view->counting = view->began = control->cleared ? CONTROL_SINCE_CLEAR : CONTROL_SINCE_START;
 	view->since = view->report;
 	if (address == NULL && !all)
 		view->began = control_since(control, cloud, &view->since, &view->since_ns);
+	return true;
+}
+
+void view_look(struct view *view, struct control *control)
+{
 	view->looked =
 	        control_look(control, view->name, &view->report, view->now_ns, &view->look) &&
 	        view->look.now_ns >= view->since_ns;
-	return true;
 }
 
 double view_bps(uint64_t bytes, uint64_t from_ns, uint64_t to_ns)

@@ -40,6 +40,8 @@ struct view {
  * cloud. */
 bool view_open(struct view *view, struct control *control, uint32_t cloud, const char *address,
                bool all);
+/* Gets the counters at the last look, and makes this one the last. */
+void view_look(struct view *view, struct control *control);
 /* Formats `since the last change, 12 s ago`; without the time if not `ago`. `from`: view->began or
  * view->counting. */
 #define VIEW_PERIOD_BYTES 112

@@ -229,7 +229,7 @@ static void changed(void *argument)
 	           "%s by %s: %s", how, whom, text.bytes != NULL ? text.bytes : "");
 	free(text.bytes);
 	if (lease != NULL)
-		lease->until_ns = control->ops->now_ns(control->context) + lease->for_ns;
+		lease->until_ns = control_now_ns(control) + lease->for_ns;
 }
 
 static int make_clear(struct commit *commit, struct transaction **transaction)

@@ -169,7 +169,7 @@ static int sleep_ms(const struct connection *connection)
 
 	if (next_ns == NEVER)
 		return -1;
-	now_ns = control->ops->now_ns(control->context);
+	now_ns = control_now_ns(control);
 	next_ns = next_ns > now_ns ? (next_ns - now_ns + SIMTIME_MS - 1) / SIMTIME_MS : 0;
 	return next_ns < SLEEP_MS ? (int)next_ns : SLEEP_MS;
 }

@@ -178,7 +178,7 @@ static int send_requests(struct probe *probe, const struct feedback_proxy_conf *
 	look(probe, report);
 	probe->ended_before = report->counters.drops[REASON_PROBE];
 	probe->heard_before = report->observed.now_ns;
-	probe->deadline_ns = control->ops->now_ns(control->context) + probe->within_ns;
+	probe->deadline_ns = control_now_ns(control) + probe->within_ns;
 	feedback_probe_make(made, insert, probe->six, probe->to ? probe->address : NULL);
 	insertion.n = probe->asked = made->n;
 	insertion.frame_bytes = made->frame_bytes;
@@ -270,7 +270,7 @@ static int await(const struct probe *probe, struct cloud_report *report)
 		there = look(probe, report);
 		control_look_end(control);
 		if (!there || arrived(probe, report) == probe->asked ||
-		    control->ops->now_ns(control->context) >= probe->deadline_ns)
+		    control_now_ns(control) >= probe->deadline_ns)
 			return there;
 		control_lock(control);
 		waits = control_wait(control, probe->commit.asker, LOOK_NS);

@@ -153,15 +153,6 @@ void server_dump_flight(struct serving *serving)
 	flight_dumps_signal(&serving->control);
 }
 
-static void vouch(struct serving *serving, uint64_t now_ns)
-{
-	if (serving->vouch_every_ns == 0 || now_ns < serving->vouch_ns ||
-	    !runtime_came_round(serving->runtime))
-		return;
-	supervisor_tell("WATCHDOG=1");
-	serving->vouch_ns = now_ns + serving->vouch_every_ns;
-}
-
 static void tick(struct serving *serving, uint64_t now_ns)
 {
 	struct control *control = &serving->control;
@@ -174,7 +165,11 @@ static void tick(struct serving *serving, uint64_t now_ns)
 	loss_watch_step(&serving->losses, control);
 	schedule_watch_step(&serving->schedules, control);
 	reload_watch(&serving->reload, now_ns);
-	vouch(serving, now_ns);
+	if (serving->vouch_every_ns > 0 && now_ns >= serving->vouch_ns &&
+	    runtime_came_round(serving->runtime)) {
+		supervisor_tell("WATCHDOG=1");
+		serving->vouch_ns = now_ns + serving->vouch_every_ns;
+	}
 	if (control->recording != NULL)
 		event_of_recording(control);
 	alloc_failure_restore(noted); /* an event says itself that it is incomplete */

@@ -83,7 +83,7 @@ static void hello_text(struct session *session, const struct scenario *now, uint
 void session_hello(struct session *session)
 {
 	struct control *control = session->control;
-	uint64_t up_ns = control->ops->now_ns(control->context);
+	uint64_t up_ns = control_now_ns(control);
 
 	control_lock(control);
 	if (control->ends)
@@ -222,7 +222,7 @@ static void capture_tap(struct session *session, struct tap *tap)
 		result = control->ops->tap_begin(control->context, tap,
 		                                 (int64_t)((uint64_t)wall.tv_sec * SIMTIME_S +
 		                                           (uint64_t)wall.tv_nsec -
-		                                           control->ops->now_ns(control->context)));
+		                                           control_now_ns(control)));
 	if (waits && result == 0)
 		session->tap = tap;
 	while (session->tap != NULL && waits && !control->ops->tap_is_on(control->context, tap))

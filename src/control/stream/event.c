@@ -117,7 +117,7 @@ static void add(struct control *control, const char *kind, json_t *members, cons
 
 	clock_gettime(CLOCK_REALTIME, &wall);
 	stamp.number = event_log_next(control->events);
-	stamp.t_ns = control->ops->now_ns(control->context);
+	stamp.t_ns = control_now_ns(control);
 	stamp.wall_ns = (uint64_t)wall.tv_sec * SIMTIME_S + (uint64_t)wall.tv_nsec;
 	stamp_text(&stamp, head);
 	line = event_json(kind, &stamp, members, sentence);

@@ -101,7 +101,7 @@ static bool listed(const char *list, const char *kind)
 
 void flight_dumps_event(struct flight_dumps *dumps, const char *kind)
 {
-	const uint64_t now_ns = dumps->control->ops->now_ns(dumps->control->context);
+	const uint64_t now_ns = control_now_ns(dumps->control);
 
 	if (dumps->why != NULL || !listed(dumps->wish.on, kind) ||
 	    dumps->by_events == FLIGHT_DUMPS_MAX ||

@@ -291,7 +291,7 @@ static void pass_begin(struct sampler *sampler, uint64_t now_ns)
 static void pass_end(struct sampler *sampler, struct control *control)
 {
 	const struct sample_figures *figures = &sampler->rows.figures;
-	simtime now = control->ops->now_ns(control->context);
+	simtime now = control_now_ns(control);
 	struct timespec wall;
 	json_t *memory, *sample, *clouds, *templates, *ports, *workers, *all = json_object();
 

@@ -197,14 +197,13 @@ static uint32_t judge(struct control *control, struct loss_watched *watched, con
 	}
 	if (first_real) { /* reported just now, with its count */
 		watched->real = real;
-		watched->second =
-		        (uint32_t)(control->ops->now_ns(control->context) / SIMTIME_S) + 1;
+		watched->second = (uint32_t)(control_now_ns(control) / SIMTIME_S) + 1;
 	}
 	if (told == most) {
 		*all = false;
 		return told;
 	}
-	if (real_since(watched, real, control->ops->now_ns(control->context), &since)) {
+	if (real_since(watched, real, control_now_ns(control), &since)) {
 		tell_cloud(control, cloud, since, real, drops);
 		told++;
 	}
@@ -263,8 +262,7 @@ static void watch_port(struct loss_watch *watch, struct control *control)
 	watch->port = watch->port + 1 < n ? watch->port + 1 : 0;
 	if (port != NULL && n > 0 && control->ops->port(control->context, watch->port, port)) {
 		lost = figures_lost(port);
-		if (real_since(&watch->ports[watch->port], lost,
-		               control->ops->now_ns(control->context), &since))
+		if (real_since(&watch->ports[watch->port], lost, control_now_ns(control), &since))
 			tell_port(control, port, since, lost);
 	}
 	free(port);
@@ -488,7 +486,7 @@ static bool tell_row(struct control *control, struct schedule_row *row, simtime 
 
 void schedule_watch_step(struct schedule_watch *watch, struct control *control)
 {
-	simtime now = control->ops->now_ns(control->context);
+	simtime now = control_now_ns(control);
 	uint32_t told = 0;
 
 	if (!follow_schedules(watch, control))
