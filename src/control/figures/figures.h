@@ -158,12 +158,6 @@ json_t *figures_text(const char *text, size_t n);
 /* Returns the table, for `weir help --json`: {"cloud":[{"name":..,"object":..},..],..}. */
 json_t *figures_table(void);
 
-/* What flows through a row of a sample, in bits and packets a second. */
-struct figures_rate {
-	double in_bps, in_pps, out_bps, out_pps;
-};
-struct figures_rate figures_rate(const json_t *row, double seconds);
-
 /* ---- CSV: figures_write.c ---- */
 
 #define FIGURES_CSV_HEAD "scope,name,figure,value,unit,kind\n"

@@ -268,7 +268,9 @@ static void cell(struct table *table, const struct figure *figure, const void *r
 {
 	struct figure_value value = figure_read(figure, record);
 
-	if (value.type == FIGURE_PART)
+	if (value.type == FIGURE_WORD || value.type == FIGURE_TEXT)
+		table_text(table, value.word);
+	else if (value.type == FIGURE_PART)
 		table_share(table, value.count, value.whole);
 	else if (value.type == FIGURE_REAL)
 		table_unit(table, units[figure->unit], value.real);

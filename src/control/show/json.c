@@ -8,8 +8,6 @@
 #include "engine/engine_report.h"
 #include "figures/figures.h"
 #include "show/show.h"
-#include "show/show_feedback.h"
-#include "show/times.h"
 #include "text/alloc_failure.h"
 
 json_t *json_cloud(const char *name, const struct cloud_report *report)
@@ -25,34 +23,6 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 		figures_set(&object, "xcp", json_xcp(&observed->xcp));
 	if (observed->has_path)
 		figures_set(&object, "path", json_path(observed));
-	return object;
-}
-
-/* Returns the known values; null: not known. */
-static json_t *line_delay_object(const struct times *line)
-{
-	json_t *object = json_object();
-
-	figures_set(&object, "mean", line->known ? json_real(line->ns[TIMES_MEAN]) : json_null());
-	figures_set(&object, "p50", line->spread ? json_real(line->ns[TIMES_P50]) : json_null());
-	figures_set(&object, "p99", line->spread ? json_real(line->ns[TIMES_P99]) : json_null());
-	return object;
-}
-
-json_t *json_since(const char *what, uint64_t for_ns, const struct cloud_conf *cloud,
-                   const struct cloud_report *report)
-{
-	const struct histogram *h = &report->delay_ns;
-	struct times line = line_delay_of(cloud, report);
-	json_t *object = json_object(), *delay = figures_spread(h);
-
-	figures_set(&delay, "mean",
-	            json_real(h->count > 0 ? (double)h->sum / (double)h->count : 0));
-	figures_set(&object, "what", json_string(what));
-	figures_set(&object, "for_ns", json_integer((json_int_t)for_ns));
-	figures_add(&object, FIGURE_CLOUD, FIGURE_SINCE, report);
-	figures_set(&object, "line_ns", line_delay_object(&line));
-	figures_set(&object, "delay_ns", delay);
 	return object;
 }
 

@@ -11,7 +11,6 @@
 #include "show/times.h"
 #include "show/show.h"
 #include "show/doctor.h"
-#include "show/show_feedback.h"
 #include "text/table.h"
 #include "show/view.h"
 
@@ -34,10 +33,9 @@ __attribute__((format(printf, 3, 4))) static void warn(FILE *out, const struct p
 /* A stamp that reached weir later than this after its instant is worth a warning. */
 #define AGED_NS 1000000
 
-static void warn_port(FILE *out, const struct port_report *port)
+static void warn_arrivals(FILE *out, const struct port_report *port)
 {
 	const uint64_t missed = port->rx_missed - port->unfinished;
-	const uint64_t known = port->too_large + port->not_ip + port->chained;
 
 	if (port->early > 0)
 		fprintf(out, "port %s: %s before weir had started, and %s dropped\n", port->name,
@@ -81,6 +79,12 @@ static void warn_port(FILE *out, const struct port_report *port)
 		     count_of(port->aged, "packet").text, port->aged == 1 ? "its" : "their",
 		     human_of(HUMAN_NS, (double)port->oldest_ns, 3).text,
 		     port->aged == 1 ? "it" : "they");
+}
+
+static void warn_departures(FILE *out, const struct port_report *port)
+{
+	const uint64_t known = port->too_large + port->not_ip + port->chained;
+
 	if (port->launch_missed > 0)
 		warn(out, port,
 		     "%s handed over after the instant at which the device should have sent it: a "
@@ -144,8 +148,10 @@ static void show_ports_text(FILE *out, struct control *control)
 	fputc('\n', out);
 	table_end(lower, out);
 	for (uint32_t i = 0; port != NULL && i < n; i++)
-		if (control->ops->port(control->context, i, port))
-			warn_port(out, port);
+		if (control->ops->port(control->context, i, port)) {
+			warn_arrivals(out, port);
+			warn_departures(out, port);
+		}
 	free(port);
 }
 
@@ -191,7 +197,7 @@ static void warn_worker(FILE *out, uint32_t index, const struct worker_report *w
 
 static void show_workers_text(FILE *out, struct control *control)
 {
-	struct table *table = table_headed("rlrrrrrrrrr", "worker", "role", "lcore", "cpu", NULL);
+	struct table *table = table_headed("rlrrrrrrrrr", "worker", NULL);
 	struct worker_report worker;
 	uint32_t n = control->ops->workers(control->context);
 
@@ -199,9 +205,6 @@ static void show_workers_text(FILE *out, struct control *control)
 	for (uint32_t i = 0; i < n; i++)
 		if (control->ops->worker(control->context, i, &worker)) {
 			table_format(table, "%u", i);
-			table_text(table, worker.role);
-			table_format(table, "%u", worker.lcore);
-			table_format(table, "%u", worker.cpu);
 			figures_cells(table, FIGURE_WORKER, FIGURE_COLUMN, &worker);
 		}
 	table_end(table, out);
@@ -212,22 +215,48 @@ static void show_workers_text(FILE *out, struct control *control)
 
 /* ---- clouds and the rest ---- */
 
+/* Returns the known values; null: not known. */
+static json_t *line_delay_object(const struct times *line)
+{
+	json_t *object = json_object();
+
+	figures_set(&object, "mean", line->known ? json_real(line->ns[TIMES_MEAN]) : json_null());
+	figures_set(&object, "p50", line->spread ? json_real(line->ns[TIMES_P50]) : json_null());
+	figures_set(&object, "p99", line->spread ? json_real(line->ns[TIMES_P99]) : json_null());
+	return object;
+}
+
+/* Returns what a cloud has achieved since the start, a clear or its last change. */
+static json_t *since_object(const struct view *view)
+{
+	static const char *const words[] = {[CONTROL_SINCE_START] = "start",
+	                                    [CONTROL_SINCE_CLEAR] = "clear",
+	                                    [CONTROL_SINCE_CHANGE] = "change"};
+	const struct histogram *h = &view->since.delay_ns;
+	struct times line = line_delay_of(view->conf, &view->since);
+	json_t *object = json_object(), *delay = figures_spread(h);
+
+	figures_set(&delay, "mean",
+	            json_real(h->count > 0 ? (double)h->sum / (double)h->count : 0));
+	figures_set(&object, "what", json_string(words[view->began]));
+	figures_set(&object, "for_ns", json_integer((json_int_t)(view->now_ns - view->since_ns)));
+	figures_add(&object, FIGURE_CLOUD, FIGURE_SINCE, &view->since);
+	figures_set(&object, "line_ns", line_delay_object(&line));
+	figures_set(&object, "delay_ns", delay);
+	return object;
+}
+
 /* Returns the object of a cloud, or, if `address` is not NULL, of that cloud of the template; NULL
  * if there is none. */
 static json_t *cloud_object(struct control *control, uint32_t cloud, const char *address)
 {
-	static const char *const since[] = {[CONTROL_SINCE_START] = "start",
-	                                    [CONTROL_SINCE_CLEAR] = "clear",
-	                                    [CONTROL_SINCE_CHANGE] = "change"};
 	struct view *view = alloc_failure_calloc(sizeof(*view));
 	json_t *object = NULL;
 
 	if (view != NULL && view_open(view, control, cloud, address, false)) {
 		object = json_cloud(view->name, &view->report);
 		if (address == NULL)
-			figures_set(&object, "since",
-			            json_since(since[view->began], view->now_ns - view->since_ns,
-			                       view->conf, &view->since));
+			figures_set(&object, "since", since_object(view));
 		if (view->has_port)
 			figures_set(&object, "lateness_ns", figures_late(&view->port.lateness_ns));
 	}
@@ -275,27 +304,6 @@ static json_t *show_object(struct control *control, enum show_what what, uint32_
 	}
 }
 
-static void show_config(FILE *out, struct control *control, const char *late)
-{
-	if (*late)
-		fprintf(out,
-		        "# %s is stalled; the last change takes effect there at its next poll\n",
-		        late);
-	scenario_file_print(out, *control->scenario);
-}
-
-/* Prints for a person the object that programs get, indented. */
-static void show_totals_text(FILE *out, struct control *control, uint32_t clouds)
-{
-	json_t *object = totals_object(control, clouds);
-
-	if (object != NULL) {
-		json_dumpf(object, out, JSON_INDENT(2));
-		fputc('\n', out);
-	}
-	json_decref(object);
-}
-
 bool show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud, const char *address, const char *late)
 {
@@ -314,20 +322,30 @@ bool show_answer(struct output *output, struct control *control, enum show_what 
 	}
 	json_decref(object);
 	out = printed_begin(&text);
-	if (what == SHOW_CLOUD || what == SHOW_CLOUD_ALL)
+	if (what == SHOW_CLOUD || what == SHOW_CLOUD_ALL) {
 		show_cloud_text(out, control, cloud, address, what == SHOW_CLOUD_ALL);
-	else if (what == SHOW_PATH)
+	} else if (what == SHOW_PATH) {
 		show_path_text(out, control, cloud);
-	else if (what == SHOW_CLOUDS)
+	} else if (what == SHOW_CLOUDS) {
 		show_clouds_text(out, control);
-	else if (what == SHOW_CONFIG)
-		show_config(out, control, late);
-	else if (what == SHOW_TOTALS)
-		show_totals_text(out, control, cloud);
-	else if (what == SHOW_PORTS)
+	} else if (what == SHOW_CONFIG) {
+		if (*late)
+			fprintf(out,
+			        "# %s is stalled; the last change takes effect there at its next "
+			        "poll\n",
+			        late);
+		scenario_file_print(out, *control->scenario);
+	} else if (what == SHOW_TOTALS) {
+		/* For a person the object that programs get, indented. */
+		object = totals_object(control, cloud);
+		if (object != NULL && json_dumpf(object, out, JSON_INDENT(2)) == 0)
+			fputc('\n', out);
+		json_decref(object);
+	} else if (what == SHOW_PORTS) {
 		show_ports_text(out, control);
-	else
+	} else {
 		show_workers_text(out, control);
+	}
 	answer_printed(output, "config", &text);
 	return true;
 }

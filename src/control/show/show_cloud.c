@@ -8,7 +8,6 @@
 #include "link/rate.h"
 #include "scenario/scenario.h"
 #include "show/show.h"
-#include "show/show_feedback.h"
 #include "show/times.h"
 #include "show/view.h"
 #include "statements.h"
@@ -128,12 +127,9 @@ static void view_print_classes(const struct view *view, FILE *out)
 {
 	struct table *table = view->report.n_classes > 0 ? table_make("lrrrrrrr") : NULL;
 
-	table_text(table, "class");
 	figures_headings(table, FIGURE_CLASS, FIGURE_COLUMN);
-	for (uint32_t i = 0; i < view->report.n_classes; i++) {
-		table_text(table, view->report.classes[i].name);
+	for (uint32_t i = 0; i < view->report.n_classes; i++)
 		figures_cells(table, FIGURE_CLASS, FIGURE_COLUMN, &view->report.classes[i]);
-	}
 	table_end(table, out);
 }
 

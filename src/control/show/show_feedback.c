@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "show/show_feedback.h"
+#include "show/show.h"
 
 #include <stdlib.h>
 

@@ -24,8 +24,7 @@ struct connection {
 	int fd, wake; /* wake: an eventfd that ends the wait for the client */
 	struct control *control;
 	struct session *session;
-	bool trusted; /* of root, or of the user that runs weir; and not read-only */
-	bool read_only;
+	int rank;         /* connection_rank */
 	bool started;     /* the main thread's */
 	bool quits, over; /* atomic */
 	/* The thread holds it, but while it waits for its client, or executes a line. */
@@ -263,6 +262,7 @@ struct connection *connection_make(int fd, struct control *control, bool read_on
 	struct connection *connection = calloc(1, sizeof(*connection));
 	const struct asker asker = {waits, connection};
 	struct peer peer;
+	bool trusted;
 
 	if (connection == NULL)
 		return NULL;
@@ -282,11 +282,11 @@ struct connection *connection_make(int fd, struct control *control, bool read_on
 	connection->unsent_ns = connection->late_ns = NEVER;
 	peer_of(fd, &peer);
 	session_attend(connection->session, &asker, connection->wake);
-	connection->read_only = read_only;
 	/* Root may read everything, the user that runs weir the same as weir. Weir reveals nothing
 	 * to such a client that it could not read itself. */
-	connection->trusted = !read_only && peer.known && (peer.uid == 0 || peer.uid == geteuid());
-	session_introduce(connection->session, &peer, read_only, connection->trusted);
+	trusted = !read_only && peer.known && (peer.uid == 0 || peer.uid == geteuid());
+	connection->rank = trusted ? CONNECTION_RANK_MAX : !read_only;
+	session_introduce(connection->session, &peer, read_only, trusted);
 	return connection;
 }
 
@@ -307,7 +307,7 @@ bool connection_is_over(const struct connection *connection)
 
 int connection_rank(const struct connection *connection)
 {
-	return connection->trusted ? CONNECTION_RANK_MAX : !connection->read_only;
+	return connection->rank;
 }
 
 /* Returns true if the client has sent something that its thread has not read yet: on a busy machine

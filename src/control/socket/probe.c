@@ -20,7 +20,7 @@
 #include "engine/engine.h"
 #include "engine/engine_report.h"
 #include "header/feedback_probe.h"
-#include "show/show_feedback.h"
+#include "show/show.h"
 #include "socket/session_state.h"
 #include "text/alloc_failure.h"
 #include "text/value.h"

@@ -157,6 +157,7 @@ static void tick(struct serving *serving, uint64_t now_ns)
 {
 	struct control *control = &serving->control;
 	bool noted = alloc_failure_taken();
+	char trouble[1200];
 
 	/* The lock, because taps are begun and ended meanwhile. */
 	control_lock(control);
@@ -170,8 +171,10 @@ static void tick(struct serving *serving, uint64_t now_ns)
 		supervisor_tell("WATCHDOG=1");
 		serving->vouch_ns = now_ns + serving->vouch_every_ns;
 	}
-	if (control->recording != NULL)
-		event_of_recording(control);
+	if (control->recording != NULL &&
+	    recording_trouble(control->recording, trouble, sizeof(trouble)))
+		event_tell(control, RUN_LOG_WARNING, "recording-ended", json_object(), "%s",
+		           trouble);
 	alloc_failure_restore(noted); /* an event says itself that it is incomplete */
 	serving->tick_ns = now_ns + SERVER_TICK_NS;
 }

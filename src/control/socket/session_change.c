@@ -167,12 +167,11 @@ static void no_lease(struct session *session, const char *word, int error)
 void session_renew(struct session *session)
 {
 	uint64_t lease_ns = 0;
-	int result = -ENOENT;
+	int result;
 
 	if (session->words->n > 1 && !take_time(session, 1, &lease_ns))
 		return;
-	if (session->lease != 0)
-		result = lease_renew(session->control, session->lease, &lease_ns);
+	result = lease_renew(session->control, session->lease, &lease_ns);
 	if (result == 0)
 		answer_time(session, lease_ns);
 	else
@@ -181,10 +180,8 @@ void session_renew(struct session *session)
 
 void session_keep(struct session *session)
 {
-	int result = -ENOENT;
+	int result = lease_keep(session->control, session->lease);
 
-	if (session->lease != 0)
-		result = lease_keep(session->control, session->lease);
 	if (result != 0) {
 		no_lease(session, "keep", result);
 		return;
@@ -196,10 +193,8 @@ void session_keep(struct session *session)
 void session_revert(struct session *session)
 {
 	char why[LEASE_WHY_BYTES] = "";
-	int result = -ENOENT;
+	int result = lease_revert(session->control, session->lease, &session->asker, why);
 
-	if (session->lease != 0)
-		result = lease_revert(session->control, session->lease, &session->asker, why);
 	if (result == -ECANCELED) {
 		session->over = true;
 	} else if (result == -ENOENT) {
@@ -262,7 +257,7 @@ void session_begin_lease(struct session *session)
 		              "write begin lease TIME: `begin lease 5s`");
 	else if (!take_time(session, 2, &lease_ns))
 		return;
-	else if (session->lease != 0 && lease_is(control, session->lease))
+	else if (lease_is(control, session->lease))
 		session_error(session, "lease", ERROR_CONFLICT,
 		              "this conversation has a lease: say keep or revert first, or begin "
 		              "another in a conversation of its own");
@@ -292,6 +287,7 @@ void session_commit(struct session *session)
 	struct commit commit = commit_of(session);
 	uint32_t wrong = session->batch.wrong_line;
 	struct answer_error error;
+	int result;
 
 	if (!has_begun(session, "commit"))
 		return;
@@ -308,14 +304,14 @@ void session_commit(struct session *session)
 	commit.lease_ns = session->lease_ns;
 	memset(&session->batch, 0, sizeof(session->batch));
 	session->in_batch = false;
-	if (succeeded(session, commit_batch(&commit), &commit)) {
-		session->lease = commit.lease_number != 0 ? commit.lease_number : session->lease;
+	result = commit_batch(&commit);
+	if (commit.lease_number != 0)
+		session->lease = commit.lease_number; /* if it failed, to let it go */
+	if (succeeded(session, result, &commit)) {
 		if (commit.lease_number != 0 && commit.late[0] == '\0')
 			answer_time(session, commit.lease_ns);
 		else
 			answer_done(session, &commit, NULL);
-	} else if (commit.lease_number != 0) {
-		session->lease = commit.lease_number; /* to let it go */
 	}
 	commit_release(&commit);
 }
@@ -332,8 +328,7 @@ void session_change_end(struct session *session)
 {
 	if (session->in_batch)
 		batch_end(session);
-	if (session->lease != 0)
-		lease_let_go(session->control, session->lease);
+	lease_let_go(session->control, session->lease);
 	session->lease = 0;
 }
 

@@ -13,7 +13,6 @@
 #include "account/count.h"
 #include "explain/explainer.h"
 #include "fates/capture_words.h"
-#include "language/describe.h"
 #include "live/tap.h"
 #include "record/recording.h"
 #include "units/human_unit.h"
@@ -95,7 +94,7 @@ void session_hello(struct session *session)
 	control_unlock(control);
 }
 
-/* ---- show and help ---- */
+/* ---- show ---- */
 
 static enum show_what what_of(const struct command *command)
 {
@@ -120,7 +119,7 @@ static void show(struct session *session, const struct command *command, enum sh
 	struct control *control = session->control;
 	const struct words *words = &command->words;
 	struct language_error wrong = {.column = 0};
-	char late[CONTROL_WORKER_BYTES] = "";
+	char late[CONTROL_WORKER_BYTES];
 	const char *address = NULL;
 	int cloud = (int)command->number;
 
@@ -162,23 +161,6 @@ void session_show(struct session *session, const struct command *command)
 	}
 	show(session, command, what_of(command));
 	control_look_end(session->control);
-}
-
-void session_help(struct session *session, const struct command *command)
-{
-	struct language_error wrong;
-	struct printed text;
-	FILE *out = printed_begin(&text);
-	int result = describe(out, &command->words, 1, &wrong);
-
-	if (result == 0 && command->words.n == 1)
-		session_help_print(out);
-	if (result == 0) {
-		answer_printed(&session->output, "help", &text);
-		return;
-	}
-	session_language_error(session, &wrong);
-	free(printed_end(&text));
 }
 
 /* ---- capture ---- */

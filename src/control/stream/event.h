@@ -33,8 +33,6 @@ void event_started(struct control *control);
 void event_stopped(struct control *control, enum run_log_level level, const char *why);
 /* Adds an event that the runtime's tick reports. `control`: a struct control; for runtime_tick. */
 void event_of_runtime(void *control, const struct runtime_event *event);
-/* Adds an event, once, if the recording has ended before its run. */
-void event_of_recording(struct control *control);
 
 #define EVENT_CLOUDS_MAX 32 /* the most clouds that an event names */
 

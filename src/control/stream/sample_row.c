@@ -15,18 +15,14 @@ static double number(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-/* Prints ` in 842 kbit/s 70/s`: bits and packets a second. */
-static void put_rate(FILE *out, const char *what, double bps, double pps)
-{
-	fprintf(out, " %s %s %.0f/s", what, human_of(HUMAN_BPS, bps, 3).text, pps);
-}
-
+/* Prints ` in 842 kbit/s 70/s out ...`: bits and packets a second. */
 static void put_rates(FILE *out, const json_t *object, double seconds)
 {
-	const struct figures_rate rate = figures_rate(object, seconds);
-
-	put_rate(out, "in", rate.in_bps, rate.in_pps);
-	put_rate(out, "out", rate.out_bps, rate.out_pps);
+	fprintf(out, " in %s %.0f/s out %s %.0f/s",
+	        human_of(HUMAN_BPS, number(object, "rx_bytes") / seconds * 8, 3).text,
+	        number(object, "rx_packets") / seconds,
+	        human_of(HUMAN_BPS, number(object, "tx_bytes") / seconds * 8, 3).text,
+	        number(object, "tx_packets") / seconds);
 }
 
 static void put_time(FILE *out, const char *what, double ns)
@@ -226,29 +222,23 @@ json_t *sample_percentiles(const struct histogram *histogram)
 	                 (json_int_t)histogram->max);
 }
 
-static const struct sample_delays *delays_before(const struct sample_rows *rows, uint32_t cloud)
-{
-	for (uint32_t i = 0; i < rows->n_delays; i++)
-		if (rows->delays[i].cloud == cloud)
-			return &rows->delays[i];
-	return NULL;
-}
-
 /* Returns the delays since the last sample; NULL, which no object gets, if the cloud was not in
  * it. */
 static json_t *delays_since(const struct sample_rows *rows, struct control *control, uint32_t cloud,
                             struct sample_delays *now)
 {
-	const struct sample_delays *before = delays_before(rows, cloud);
+	const struct sample_delays *before = rows->delays, *end = before + rows->n_delays;
 	struct histogram *delays = malloc(sizeof(*delays));
 	json_t *object = NULL;
 
+	while (before < end && before->cloud != cloud)
+		before++;
 	now->cloud = cloud;
 	now->part = (struct histogram_part){.n = 0};
 	if (delays != NULL &&
 	    control->ops->delays(control->context, (*control->scenario)->clouds[cloud]->name,
 	                         delays) &&
-	    histogram_part_make(&now->part, delays) && before != NULL) {
+	    histogram_part_make(&now->part, delays) && before < end) {
 		if (before->part.count <= delays->count)
 			histogram_less(delays, &before->part);
 		object = sample_percentiles(delays);

@@ -59,10 +59,9 @@ void sample_rows_template(struct sample_rows *rows, const struct sample_row *row
 void sample_rows_json(struct sample_rows *rows, struct control *control, json_t **clouds,
                       json_t **templates);
 
-/* Reads the row of a cloud, which is all 0 but for its indices: what was counted since `seen`, which
- * becomes what is counted now, and what it has now. If a counter has decreased, the cloud was made
- * anew, or cleared: then all of it counts. `seen` NULL: there was no memory for it, and nothing
- * counts. */
+/* Reads the row of a cloud, all 0 but for its indices: what was counted since `seen`, which becomes
+ * what is counted now, and what it has now. If a counter has decreased, the cloud was made anew, or
+ * cleared: then all of it counts. `seen` NULL: there was no memory for it, and nothing counts. */
 void sample_row_read(const struct sample_figures *figures, struct sample_row *row,
                      const struct cloud_brief *brief, uint64_t seen[SAMPLE_COUNTERS_MAX]);
 void sample_row_add(const struct sample_figures *figures, struct sample_row *to,
