@@ -2,6 +2,7 @@
 #include "units/human_unit.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -216,4 +217,22 @@ void human_unit_format(char *buf, size_t size, enum human_unit unit, double valu
 	if (!isfinite(value))
 		return;
 	add_text(add_text(buf + strlen(buf), buf + size, prefix->gap), buf + size, prefix->name);
+}
+
+struct human_of human_of(enum human_unit unit, double value, unsigned digits)
+{
+	struct human_of of;
+
+	human_unit_format(of.text, sizeof(of.text), unit, value, digits);
+	return of;
+}
+
+void text_add(char *text, size_t room, const char *format, ...)
+{
+	const size_t at = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + at, room - at, format, arguments);
+	va_end(arguments);
 }

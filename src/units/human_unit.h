@@ -74,4 +74,14 @@ enum human_unit human_unit_one(enum human_unit unit, double most);
 #define HUMAN_UNIT_SIZE 64
 void human_unit_format(char *buf, size_t size, enum human_unit unit, double value, unsigned digits);
 
+/* The same by value, so that one printf can have several: human_of(HUMAN_NS, ns, 3).text. */
+struct human_of {
+	char text[HUMAN_UNIT_SIZE];
+};
+struct human_of human_of(enum human_unit unit, double value, unsigned digits);
+
+/* Appends to a text, as printf does; what does not fit into `room` is cut off. */
+void text_add(char *text, size_t room, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -85,14 +85,18 @@ static struct figure_value port_tx_lost(const void *record)
 	return count_value(port->tx_full + port->not_sent);
 }
 
-/* Computes what weir itself lost at the port. */
-static struct figure_value port_lost(const void *record)
+uint64_t figures_lost(const struct port_report *port)
 {
 	uint64_t sum = 0;
 
-	for (const struct figure *f = NULL; (f = figure_next(FIGURE_PORT, FIGURE_LOST, record, f));)
-		sum += figure_read(f, record).count;
-	return count_value(sum);
+	for (const struct figure *f = NULL; (f = figure_next(FIGURE_PORT, FIGURE_LOST, port, f));)
+		sum += figure_read(f, port).count;
+	return sum;
+}
+
+static struct figure_value port_lost(const void *record)
+{
+	return count_value(figures_lost(record));
 }
 
 static struct figure_value port_time(const void *record)
@@ -315,7 +319,7 @@ static const struct figure clouds[] = {
 
 /* clang-format off */
 static const struct figure classes[] = {
-	IN(NULL, "class", name, PLAIN, GAUGE, JSON, NULL, NULL, "Its name."),
+	IN(NULL, "class", name, PLAIN, GAUGE, COLUMN, "class", NULL, "Its name."),
 	OF_CLASS(rx_packets, PACKETS, COLUMN, "received", "Packets that came to the class."),
 	OF_CLASS(rx_bytes, BYTES, JSON, NULL, "Bytes that came to the class."),
 	OF_CLASS(tx_packets, PACKETS, COLUMN, "sent", "Packets that went onto the line."),
@@ -348,10 +352,10 @@ static struct figure_value worker_busy(const void *record)
 
 /* clang-format off */
 static const struct figure workers[] = {
-	VALUE(role, PLAIN, GAUGE, SAMPLE, NULL, NULL,
+	VALUE(role, PLAIN, GAUGE, SAMPLE | FIGURE_COLUMN, "role", NULL,
 	      "Its role: run-to-completion, rx, emulation or tx."),
-	VALUE(lcore, PLAIN, GAUGE, JSON, NULL, NULL, "Its lcore."),
-	VALUE(cpu, PLAIN, GAUGE, SAMPLE, NULL, NULL, "Its processor."),
+	VALUE(lcore, PLAIN, GAUGE, COLUMN, "lcore", NULL, "Its lcore."),
+	VALUE(cpu, PLAIN, GAUGE, SAMPLE | FIGURE_COLUMN, "cpu", NULL, "Its processor."),
 	VALUE(polls, PLAIN, COUNTER, COLUMN | FIGURE_GROWTH, "polls", "weir_worker_polls",
 	      "Rounds of the worker."),
 	VALUE(busy_polls, PLAIN, COUNTER, JSON | FIGURE_GROWTH, NULL, "weir_worker_busy_polls",
@@ -498,17 +502,4 @@ void figures_copy(enum figure_scope scope, void *to, enum figure_scope from_scop
 		if (g != NULL && f->type == FIGURE_COUNT)
 			*(uint64_t *)(void *)((char *)to + f->offset) = figure_read(g, from).count;
 	}
-}
-
-struct figures_rate figures_rate(const json_t *row, double seconds)
-{
-	static const char *const keys[] = {"rx_bytes", "rx_packets", "tx_bytes", "tx_packets"};
-	double per_second[4];
-
-	for (size_t i = 0; i < 4; i++)
-		per_second[i] = json_number_value(json_object_get(row, keys[i])) / seconds;
-	return (struct figures_rate){.in_bps = per_second[0] * 8,
-	                             .in_pps = per_second[1],
-	                             .out_bps = per_second[2] * 8,
-	                             .out_pps = per_second[3]};
 }

@@ -30,6 +30,7 @@
 #include <jansson.h>
 
 struct histogram;
+struct port_report;
 struct table;
 
 enum figure_scope {
@@ -121,6 +122,8 @@ struct figure_value figure_read(const struct figure *figure, const void *record)
 extern const char *const figure_scope_names[], *const figure_unit_names[],
                                                        *const figure_kind_names[];
 
+/* Returns what weir itself has lost at the port. */
+uint64_t figures_lost(const struct port_report *port);
 /* Writes into a record the counts of the other one that have the same names. */
 void figures_copy(enum figure_scope scope, void *to, enum figure_scope from_scope,
                   const void *from);
@@ -149,16 +152,11 @@ void figures_add(json_t **object, enum figure_scope scope, unsigned in, const vo
 json_t *figures_spread(const struct histogram *h);
 /* The same; null if it is empty or NULL: nothing has left, or time is virtual. */
 json_t *figures_late(const struct histogram *late);
-/* Returns a string of any text, such as the name of a file: JSON must be UTF-8. */
+/* Return a string of any text, such as the name of a file: JSON must be UTF-8. NULL: no memory. */
 json_t *figures_string(const char *text);
+json_t *figures_text(const char *text, size_t n);
 /* Returns the table, for `weir help --json`: {"cloud":[{"name":..,"object":..},..],..}. */
 json_t *figures_table(void);
-
-/* What flows through a row of a sample, in bits and packets a second. */
-struct figures_rate {
-	double in_bps, in_pps, out_bps, out_pps;
-};
-struct figures_rate figures_rate(const json_t *row, double seconds);
 
 /* ---- CSV: figures_write.c ---- */
 

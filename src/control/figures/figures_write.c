@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
 #include "engine/engine_report.h"
 #include "figures/figures.h"
 #include "text/table.h"
@@ -22,18 +25,23 @@ void figures_set(json_t **object, const char *key, json_t *value)
 	set(object, *object, key, value);
 }
 
+json_t *figures_text(const char *text, size_t n)
+{
+	json_t *string = json_stringn(text, n);
+	char *plain = string == NULL ? malloc(n + 1) : NULL;
+
+	if (plain == NULL)
+		return string;
+	for (size_t i = 0; i < n; i++)
+		plain[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+	string = json_stringn(plain, n);
+	free(plain);
+	return string;
+}
+
 json_t *figures_string(const char *text)
 {
-	json_t *string = json_string(text);
-	char ascii[256];
-	size_t n = 0;
-
-	if (string != NULL)
-		return string;
-	for (; text[n] != '\0' && n < sizeof(ascii) - 1; n++)
-		ascii[n] = (unsigned char)text[n] < 0x80 ? text[n] : '?';
-	ascii[n] = '\0';
-	return json_string(ascii);
+	return figures_text(text, strlen(text));
 }
 
 json_t *figures_spread(const struct histogram *h)
@@ -260,7 +268,9 @@ static void cell(struct table *table, const struct figure *figure, const void *r
 {
 	struct figure_value value = figure_read(figure, record);
 
-	if (value.type == FIGURE_PART)
+	if (value.type == FIGURE_WORD || value.type == FIGURE_TEXT)
+		table_text(table, value.word);
+	else if (value.type == FIGURE_PART)
 		table_share(table, value.count, value.whole);
 	else if (value.type == FIGURE_REAL)
 		table_unit(table, units[figure->unit], value.real);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "figures/figures.h"
 #include "service/answer.h"
 #include "text/array.h"
 
@@ -84,27 +85,10 @@ bool answer_is_end(const char *line, size_t n)
 	return (n == 2 && memcmp(line, "ok", 2) == 0) || (n >= 4 && memcmp(line, "err ", 4) == 0);
 }
 
-json_t *answer_string(const char *text, size_t n)
-{
-	json_t *string = json_stringn(text, n);
-	char *plain;
-
-	if (string != NULL)
-		return string;
-	plain = malloc(n + 1);
-	if (plain == NULL)
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		plain[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-	string = json_stringn(plain, n);
-	free(plain);
-	return string;
-}
-
 void answer_text(struct output *output, const char *key, const char *text, size_t n)
 {
 	if (output->json) {
-		answer_object(output, json_pack("{s:b,s:o}", "ok", 1, key, answer_string(text, n)));
+		answer_object(output, json_pack("{s:b,s:o}", "ok", 1, key, figures_text(text, n)));
 		return;
 	}
 	while (n > 0) {
@@ -120,6 +104,13 @@ void answer_text(struct output *output, const char *key, const char *text, size_
 		n -= length;
 	}
 	answer_ok(output);
+}
+
+void answer_printed(struct output *output, const char *key, struct printed *printed)
+{
+	if (printed_end(printed) != NULL)
+		answer_text(output, key, printed->bytes, printed->n);
+	free(printed->bytes);
 }
 
 void answer_error_set(struct answer_error *error, const char *name, const char *code,
@@ -158,15 +149,11 @@ void answer_error(struct output *output, const struct answer_error *error)
 		answer_error_text(output, error);
 		return;
 	}
-	object = json_pack("{s:o,s:s,s:i,s:o}", "name",
-	                   answer_string(error->name, strlen(error->name)), "code", error->code,
-	                   "column", (int)error->column, "message",
-	                   answer_string(error->message, strlen(error->message)));
-	if (object != NULL && error->line != 0)
-		json_object_set_new(object, "line", json_integer(error->line));
-	if (object != NULL && error->resume != 0)
-		json_object_set_new(object, "resume", json_integer((json_int_t)error->resume));
-	object = json_pack("{s:b,s:o}", "ok", 0, "error", object);
+	object = json_pack("{s:b,s:{s:o,s:s,s:i,s:o,s:o*,s:o*}}", "ok", 0, "error", "name",
+	                   figures_string(error->name), "code", error->code, "column",
+	                   (int)error->column, "message", figures_string(error->message), "line",
+	                   error->line != 0 ? json_integer(error->line) : NULL, "resume",
+	                   error->resume != 0 ? json_integer((json_int_t)error->resume) : NULL);
 	if (object == NULL)
 		output_string(output, "{\"ok\":false,\"error\":{\"name\":\"answer\",\"column\":0,"
 		                      "\"message\":\"no memory for the answer\"}}\n");

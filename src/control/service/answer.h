@@ -14,6 +14,8 @@
 
 #include <jansson.h>
 
+#include "text/alloc_failure.h"
+
 /* Bytes that wait to be sent: bytes[head .. head + n). Initially all zero. */
 struct output {
 	char *bytes;
@@ -43,11 +45,12 @@ void answer_ok(struct output *output);
 /* Answers with a text. JSON: {"ok":true,KEY:TEXT}. Text: as it is, except that lines which look
  * like the end of an answer are preceded by a blank. */
 void answer_text(struct output *output, const char *key, const char *text, size_t n);
+/* Ends the text, answers with it, and frees it. If there was no memory for it, which is noted
+ * (alloc_failure.h), there is no answer: the session says so. */
+void answer_printed(struct output *output, const char *key, struct printed *printed);
 /* Answers with an object, and releases it; NULL (no memory) answers with an error. For JSON
  * only. */
 void answer_object(struct output *output, json_t *object);
-/* Returns a JSON string of text that came from elsewhere, valid UTF-8 or not. NULL: no memory. */
-json_t *answer_string(const char *text, size_t n);
 /* Sets an error about the whole line, which is no line of a batch. */
 void answer_error_set(struct answer_error *error, const char *name, const char *code,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));

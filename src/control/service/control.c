@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "machine/clock.h"
 #include "service/event_log.h"
@@ -107,14 +107,9 @@ bool control_wait(struct control *control, const struct asker *asker, uint64_t n
 /* With `lock`. */
 static void wake(struct control *control)
 {
-	const uint64_t one = 1;
-	ssize_t ignored;
-
 	pthread_cond_broadcast(&control->changed);
-	if (control->wake >= 0) {
-		ignored = write(control->wake, &one, sizeof(one));
-		(void)ignored;
-	}
+	if (control->wake >= 0)
+		eventfd_write(control->wake, 1);
 }
 
 void control_wake(struct control *control)
@@ -249,7 +244,7 @@ static void tick(struct control *control)
 {
 	if (control->state != CONTROL_POSTED || is_taken(control))
 		return;
-	patience_look(&control->patience, control->ops->now_ns(control->context));
+	patience_look(&control->patience, control_now_ns(control));
 	if (!control->ops->taken(control->transaction, AT_ONCE_NS))
 		return;
 	control->taken = control->posted;
@@ -323,10 +318,10 @@ int control_turn(struct control *control, const struct asker *asker, char who[CO
 	*place = &turn;
 	result = control->ends ? -ECANCELED : 1;
 	if (result == 1)
-		patience.last_ns = control->ops->now_ns(control->context);
+		patience.last_ns = control_now_ns(control);
 	while (result == 1) {
 		control_settle(control);
-		patience_look(&patience, control->ops->now_ns(control->context));
+		patience_look(&patience, control_now_ns(control));
 		if (!waits || control->ends)
 			result = -ECANCELED;
 		else if (control->turns == &turn && control->state == CONTROL_FREE)
@@ -370,8 +365,7 @@ uint64_t control_post(struct control *control, const struct asker *asker,
 	if (waits && wait_for_looks(control, asker)) {
 		control->ops->post(transaction);
 		control->transaction = transaction;
-		control->patience =
-		        (struct patience){.last_ns = control->ops->now_ns(control->context)};
+		control->patience = (struct patience){.last_ns = control_now_ns(control)};
 		if (next != NULL) {
 			control->replaced = *control->scenario;
 			*control->scenario = next;
@@ -390,7 +384,7 @@ uint64_t control_post(struct control *control, const struct asker *asker,
 int control_taken(struct control *control, const struct asker *asker, uint64_t number,
                   char who[CONTROL_WORKER_BYTES])
 {
-	struct patience patience = {.last_ns = control->ops->now_ns(control->context)};
+	struct patience patience = {.last_ns = control_now_ns(control)};
 	uint64_t step_ns = HASTE_NS;
 	bool waits = true;
 	int result = 0;
@@ -398,7 +392,7 @@ int control_taken(struct control *control, const struct asker *asker, uint64_t n
 	control_lock(control);
 	for (;;) {
 		tick(control);
-		patience_look(&patience, control->ops->now_ns(control->context));
+		patience_look(&patience, control_now_ns(control));
 		if (control->taken >= number)
 			break;
 		if (!waits)
@@ -494,14 +488,14 @@ bool control_look_wait(struct control *control, const struct asker *asker)
 	control_lock(control);
 	waits = !control->ends;
 	if (waits)
-		patience.last_ns = control->ops->now_ns(control->context);
+		patience.last_ns = control_now_ns(control);
 	while (waits && !may_look(control)) {
 		waits = control_wait(control, asker, STEP_NS);
 		if (!waits)
 			break;
 		tick(control);
 		/* Those that have changed something settle it; a look does not wait for that. */
-		if (patience_look(&patience, control->ops->now_ns(control->context)) >= SETTLE_NS)
+		if (patience_look(&patience, control_now_ns(control)) >= SETTLE_NS)
 			control_settle(control);
 	}
 	control->looking += waits;

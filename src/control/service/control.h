@@ -186,6 +186,12 @@ struct control {
 	uint32_t next_look;
 };
 
+/* Returns the time on the clock of the run. */
+static inline uint64_t control_now_ns(const struct control *control)
+{
+	return control->ops->now_ns(control->context);
+}
+
 void control_init(struct control *control, const struct control_ops *ops, struct runtime *context,
                   struct scenario **scenario);
 /* Ends all waiting, refuses further turns and looks, and waits up to `patience_ns` until nobody

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 const char *const event_log_kinds[] = {
         "started",    "stopped",     "change",          "cleared",       "link",        "interface",
@@ -122,12 +122,8 @@ void event_log_add(struct event_log *log, const char *json, const char *text)
 	*place_of(log, log->next) = (struct place){at, (uint32_t)json_n, n};
 	log->end = at + n;
 	log->next++;
-	for (uint32_t i = 0; i < log->n_listeners; i++) {
-		const uint64_t one = 1;
-		ssize_t ignored = write(log->listeners[i], &one, sizeof(one));
-
-		(void)ignored;
-	}
+	for (uint32_t i = 0; i < log->n_listeners; i++)
+		eventfd_write(log->listeners[i], 1);
 }
 
 int event_log_listen(struct event_log *log, int fd)

@@ -129,7 +129,7 @@ void control_mark(struct control *control, const struct scenario *before)
 	const struct scenario *next = *control->scenario;
 	struct cloud_report *report = malloc(sizeof(*report));
 	struct mark **mark = calloc(next->n_clouds + 1, sizeof(struct mark *));
-	uint64_t now_ns = control->ops->now_ns(control->context);
+	uint64_t now_ns = control_now_ns(control);
 
 	pthread_mutex_lock(&control->marks_lock);
 	for (uint32_t i = 0; mark != NULL && i < next->n_clouds; i++) {
@@ -155,22 +155,25 @@ void control_unmark(struct control *control)
 
 /* ---- since ---- */
 
+/* Subtracts counters from others, each of which is not below 0. */
+static void less(void *counters, const void *before, size_t bytes)
+{
+	const uint64_t *from = before;
+	uint64_t *to = counters;
+
+	for (size_t i = 0; i < bytes / sizeof(*to); i++)
+		to[i] -= from[i] < to[i] ? from[i] : to[i];
+}
+
 static void class_less(struct class_report *class, const struct mark *mark)
 {
 	for (uint32_t i = 0; i < mark->n_classes; i++) {
 		const struct queue_counters *before = &mark->classes[i].counters;
-		struct queue_counters *c = &class->counters;
 
 		/* A class that was made anew counts from 0. */
-		if (strcmp(mark->classes[i].name, class->name) != 0 ||
-		    c->rx_packets < before->rx_packets)
-			continue;
-		c->rx_packets -= before->rx_packets;
-		c->rx_bytes -= before->rx_bytes;
-		c->tx_packets -= before->tx_packets;
-		c->tx_bytes -= before->tx_bytes;
-		c->dropped -= before->dropped;
-		c->ecn_marked -= before->ecn_marked;
+		if (strcmp(mark->classes[i].name, class->name) == 0 &&
+		    class->counters.rx_packets >= before->rx_packets)
+			less(&class->counters, before, sizeof(*before));
 	}
 }
 
@@ -194,30 +197,19 @@ static void line_less(struct cloud_report *report, const struct mark *mark)
 	report->line_deviation_ns = square > mean * mean ? sqrt(square - mean * mean) : 0;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Subtracts from the report what was counted before the mark. */
 static void subtract(struct cloud_report *report, const struct mark *mark)
 {
-	const uint64_t *from = (const uint64_t *)&mark->counters;
-	uint64_t *to = (uint64_t *)&report->counters;
-
-	for (size_t i = 0; i < sizeof(report->counters) / sizeof(*to); i++)
-		to[i] -= from[i] < to[i] ? from[i] : to[i];
+	less(&report->counters, &mark->counters, sizeof(report->counters));
 	for (uint32_t i = 0; i < report->n_classes; i++)
 		class_less(&report->classes[i], mark);
 	line_less(report, mark);
 	for (uint32_t i = 0; i < report->n_tallies && i < mark->n_tallies; i++) {
-		struct tally *tally = &report->tallies[i];
-
-		tally->came -= least(mark->tallies[i].came, tally->came);
-		tally->acted -= least(mark->tallies[i].acted, tally->acted);
+		less(&report->tallies[i].came, &mark->tallies[i].came, sizeof(uint64_t));
+		less(&report->tallies[i].acted, &mark->tallies[i].acted, sizeof(uint64_t));
 	}
-	report->order_waits -= least(mark->order_waits, report->order_waits);
-	report->order_waited_ns -= least(mark->order_waited_ns, report->order_waited_ns);
+	less(&report->order_waits, &mark->order_waits, sizeof(uint64_t));
+	less(&report->order_waited_ns, &mark->order_waited_ns, sizeof(uint64_t));
 	histogram_less(&report->delay_ns, &mark->delay_ns);
 }
 
@@ -250,7 +242,7 @@ void control_cleared(struct control *control)
 	memset(control->looks, 0, sizeof(control->looks));
 	marks_clear(&control->marks);
 	control->cleared = true;
-	control->cleared_ns = control->ops->now_ns(control->context);
+	control->cleared_ns = control_now_ns(control);
 	pthread_mutex_unlock(&control->marks_lock);
 }
 
@@ -258,8 +250,7 @@ bool control_cloud(struct control *control, const char *cloud, struct cloud_repo
 {
 	if (!control->ops->cloud(control->context, cloud, report))
 		return false;
-	report->observed.now_ns =
-	        simtime_max(report->observed.now_ns, control->ops->now_ns(control->context));
+	report->observed.now_ns = simtime_max(report->observed.now_ns, control_now_ns(control));
 	return true;
 }
 

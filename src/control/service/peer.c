@@ -43,16 +43,11 @@ void peer_of(int fd, struct peer *peer)
 
 json_t *peer_json(const struct peer *peer)
 {
-	json_t *object = json_object();
-
-	if (peer->known) {
-		json_object_set_new(object, "uid", json_integer(peer->uid));
-		json_object_set_new(object, "gid", json_integer(peer->gid));
-		json_object_set_new(object, "pid", json_integer(peer->pid));
-	}
-	if (peer->name[0] != '\0')
-		json_object_set_new(object, "process", json_string(peer->name));
-	return object;
+	return json_pack("{s:o*,s:o*,s:o*,s:s*}", "uid",
+	                 peer->known ? json_integer(peer->uid) : NULL, "gid",
+	                 peer->known ? json_integer(peer->gid) : NULL, "pid",
+	                 peer->known ? json_integer(peer->pid) : NULL, "process",
+	                 peer->name[0] != '\0' ? peer->name : NULL);
 }
 
 void peer_text(const struct peer *peer, char text[PEER_TEXT_BYTES])

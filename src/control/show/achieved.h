@@ -40,15 +40,6 @@ struct achieved_run {
 uint32_t achieved_rows(const struct cloud_conf *cloud, const struct cloud_report *report,
                        const struct achieved_run *run, struct achieved_row *rows);
 
-/* Formats what the counters say of a statement: of the management of a queue, of what modifies one
- * (`ecn`, `becn`) and of a class also their share of the packets that came to it, and how long
- * packets took through queue and link. If `conf` belongs to a class, of that class. Of a statement
- * without counters, `text` becomes "". `time_unit`: HUMAN_NS, or one unit for all times. */
-void achieved_counts(const struct cloud_conf *cloud, const struct cloud_report *report,
-                     enum human_unit time_unit, const struct conf *conf, char *text, size_t room);
-/* Returns true if the statement is one of these that belong to a queue. */
-bool achieved_is_of_queue(const struct statement *statement);
-
 /* Times of packets (times.h), for the table below that one. */
 #define ACHIEVED_TIMES_MAX 2
 struct achieved_times {

@@ -8,8 +8,6 @@
 #include "engine/engine_report.h"
 #include "figures/figures.h"
 #include "show/show.h"
-#include "show/show_feedback.h"
-#include "show/times.h"
 #include "text/alloc_failure.h"
 
 json_t *json_cloud(const char *name, const struct cloud_report *report)
@@ -25,34 +23,6 @@ json_t *json_cloud(const char *name, const struct cloud_report *report)
 		figures_set(&object, "xcp", json_xcp(&observed->xcp));
 	if (observed->has_path)
 		figures_set(&object, "path", json_path(observed));
-	return object;
-}
-
-/* Returns the known values; null: not known. */
-static json_t *line_delay_object(const struct times *line)
-{
-	json_t *object = json_object();
-
-	figures_set(&object, "mean", line->known ? json_real(line->ns[TIMES_MEAN]) : json_null());
-	figures_set(&object, "p50", line->spread ? json_real(line->ns[TIMES_P50]) : json_null());
-	figures_set(&object, "p99", line->spread ? json_real(line->ns[TIMES_P99]) : json_null());
-	return object;
-}
-
-json_t *json_since(const char *what, uint64_t for_ns, const struct cloud_conf *cloud,
-                   const struct cloud_report *report)
-{
-	const struct histogram *h = &report->delay_ns;
-	struct times line = line_delay_of(cloud, report);
-	json_t *object = json_object(), *delay = figures_spread(h);
-
-	figures_set(&delay, "mean",
-	            json_real(h->count > 0 ? (double)h->sum / (double)h->count : 0));
-	figures_set(&object, "what", json_string(what));
-	figures_set(&object, "for_ns", json_integer((json_int_t)for_ns));
-	figures_add(&object, FIGURE_CLOUD, FIGURE_SINCE, report);
-	figures_set(&object, "line_ns", line_delay_object(&line));
-	figures_set(&object, "delay_ns", delay);
 	return object;
 }
 
@@ -103,7 +73,7 @@ static json_t *whole_histogram(const struct histogram *histogram)
 	                 "buckets", buckets);
 }
 
-static json_t *ports_whole(struct control *control)
+json_t *json_ports(struct control *control, bool whole)
 {
 	struct port_report *port = alloc_failure_calloc(sizeof(*port));
 	uint32_t n = control->ops->ports(control->context);
@@ -114,11 +84,32 @@ static json_t *ports_whole(struct control *control)
 
 		if (!control->ops->port(control->context, i, port))
 			continue;
-		object = show_port_object(port);
-		json_object_set_new(object, "lateness_ns", whole_histogram(&port->lateness_ns));
+		object = json_object();
+		figures_set(&object, "port", json_string(port->name));
+		figures_add(&object, FIGURE_PORT, FIGURE_JSON, port);
+		if (whole)
+			figures_set(&object, "lateness_ns", whole_histogram(&port->lateness_ns));
 		json_array_append_new(array, object);
 	}
 	free(port);
+	return array;
+}
+
+json_t *json_workers(struct control *control)
+{
+	json_t *array = json_array();
+	struct worker_report worker;
+	uint32_t n = control->ops->workers(control->context);
+
+	for (uint32_t i = 0; i < n; i++) {
+		json_t *object;
+
+		if (!control->ops->worker(control->context, i, &worker))
+			continue;
+		object = json_pack("{s:i}", "worker", (int)i);
+		figures_add(&object, FIGURE_WORKER, FIGURE_JSON, &worker);
+		json_array_append_new(array, object);
+	}
 	return array;
 }
 
@@ -195,8 +186,7 @@ json_t *totals_object(struct control *control, uint64_t clouds)
 	if (n > in_all)
 		n = in_all;
 	return json_pack("{s:b,s:s,s:I,s:o,s:o,s:o,s:I,s:o}", "ok", 1, "run", control->run, "t_ns",
-	                 (json_int_t)control->ops->now_ns(control->context), "ports",
-	                 ports_whole(control), "workers", show_workers_array(control), "clouds",
-	                 clouds_whole(control, n), "clouds_in_all", (json_int_t)in_all, "rest",
-	                 rest_whole(control, n));
+	                 (json_int_t)control_now_ns(control), "ports", json_ports(control, true),
+	                 "workers", json_workers(control), "clouds", clouds_whole(control, n),
+	                 "clouds_in_all", (json_int_t)in_all, "rest", rest_whole(control, n));
 }

@@ -15,15 +15,14 @@
 
 #include "service/control.h"
 
-struct cloud_conf;
 struct cloud_report;
 
 /* Returns {"cloud":"down","rx_packets":0,...,"queue":{...}}. `lateness_ns` is null. A live caller
  * sets it: json_object_set_new(o, "lateness_ns", figures_late(h)). */
 json_t *json_cloud(const char *name, const struct cloud_report *report);
-/* Returns what a cloud has achieved since `what` (`start`, `clear` or `change`), `for_ns` ago. */
-json_t *json_since(const char *what, uint64_t for_ns, const struct cloud_conf *cloud,
-                   const struct cloud_report *report);
+/* Return what `show ports` and `show workers` contain; `whole`: histograms, not percentiles. */
+json_t *json_ports(struct control *control, bool whole);
+json_t *json_workers(struct control *control);
 /* Returns the seed in full: above 2^63 - 1 as a string. */
 json_t *json_seed(uint64_t seed);
 

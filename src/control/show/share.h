@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "scenario/scenario.h"
+#include "units/human_unit.h"
 
 struct cloud_report;
 
@@ -40,22 +41,27 @@ struct share {
 	double spread; /* as a fraction; < 0: there is none */
 };
 
-/* Computes how many packets came to a statement. Returns false if the counters do not determine it:
- * a packet may have found no memory before the statement or behind it; and a cloud of a template
- * does not count delays of its own. */
-bool share_offered(const struct cloud_conf *cloud, const struct cloud_report *report,
-                   const struct conf *conf, uint64_t *packets);
 /* `conf` is a statement of the cloud that acts (statement.h). */
 struct share share_of(const struct cloud_conf *cloud, const struct cloud_report *report,
                       const struct conf *conf);
 /* Formats `0.1%, 12 of 12,000 packets (±0.06% expected)`, with `words` behind `packets`; or `none`
  * if no packet came. */
-#define SHARE_SIZE 160
-void share_format(char text[SHARE_SIZE], const struct share *share, const char *none,
-                  const char *words);
+struct share_text {
+	char text[160];
+};
+struct share_text share_text(const struct share *share, const char *none, const char *words);
 /* Formats what the statements inside a schedule of the cloud have done while they were in force, or
  * the schedule itself if it acts; "" if the cloud has no tallies. */
 void shares_format(const struct cloud_conf *cloud, const struct cloud_report *report,
                    const struct conf *schedule, const char *none, char *text, size_t room);
+
+/* Formats what the counters say of a statement: of the management of a queue, of what modifies one
+ * (`ecn`, `becn`) and of a class also their share of the packets that came to it, and how long
+ * packets took through queue and link. If `conf` belongs to a class, of that class. Of a statement
+ * without counters, `text` becomes "". `time_unit`: HUMAN_NS, or one unit for all times. */
+void counts_format(const struct cloud_conf *cloud, const struct cloud_report *report,
+                   enum human_unit time_unit, const struct conf *conf, char *text, size_t room);
+/* Returns true if the statement is one of these that belong to a queue. */
+bool is_of_queue(const struct statement *statement);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 
+#include "engine/engine_report.h"
 #include "service/answer.h"
 #include "service/control.h"
 
@@ -21,7 +22,7 @@ enum show_what {
 	SHOW_CLOUD,     /* one, achieved since its last change; JSON: the object of the contract */
 	SHOW_CLOUD_ALL, /* the same, achieved since counting began */
 	SHOW_CLOUDS,    /* {"ok":true,"clouds":[...]} */
-	SHOW_PATH,      /* {"ok":true,"path":[...]} of a cloud: show_feedback.h */
+	SHOW_PATH,      /* {"ok":true,"path":[...]} of a cloud */
 	SHOW_CONFIG,    /* {"ok":true,"config":TEXT}: a file that can be loaded again */
 	SHOW_PORTS,     /* {"ok":true,"ports":[...]} */
 	SHOW_WORKERS,   /* {"ok":true,"workers":[...]} */
@@ -36,10 +37,38 @@ enum show_what {
 bool show_answer(struct output *output, struct control *control, enum show_what what,
                  uint32_t cloud, const char *address, const char *late);
 
-/* Return what SHOW_PORTS and SHOW_WORKERS contain; NULL if there is no memory. */
-struct port_report;
-json_t *show_port_object(const struct port_report *port);
-json_t *show_workers_array(struct control *control);
+/* ---- show_feedback.c ---- */
+
+/*
+ * What a cloud's meter reads, and the answers of routers that its proxy has received
+ * (emulation/account/observed.h): as text, and as JSON.
+ *
+ *   "meter": {"window_ns":100000000,"from_ns":0,"measured":true,
+ *             "link_bps":10000000,"available_bps":...,
+ *             "sent_bps":...,"utilisation":0.5,"loss":0.001,"error":0.0,
+ *             "queue":{"packets":1.25,"max":4},"delay_ns":...}
+ *   "xcp": {"capacity_bps":...,"input_bps":...,"aggregate_bps":...,
+ *           "positive_bps":...,"negative_bps":...,
+ *           "queue_bytes":...,"rtt_ns":...,"interval_ns":...}
+ *   "path": [{"hop":1,"ttl":64,"link_kbps":...,"available_kbps":...,
+ *             "loss":...,"error":...,"queue_packets":...,
+ *             "delay_us":...,"age_ns":...}, ...]
+ *
+ * A number that a router has not answered, or that has no limit, is null. The age is that of the
+ * oldest answer in the row: until now (control_cloud), in a replay until the latest packet of the
+ * proxy.
+ */
+void show_meter_text(FILE *out, const struct meter_reading *reading);
+void show_xcp_text(FILE *out, const struct xcp_reading *reading);
+/* Prints `show path` for the cloud of this index. */
+void show_path_text(FILE *out, struct control *control, uint32_t cloud);
+
+/* Prints the table of the routers that have answered; there must be at least one. */
+void show_path_table(FILE *out, const struct observed *observed);
+
+json_t *json_meter(const struct meter_reading *reading);
+json_t *json_xcp(const struct xcp_reading *reading);
+json_t *json_path(const struct observed *observed);
 
 /* ---- text: show_cloud.c ---- */
 

@@ -8,7 +8,6 @@
 #include "link/rate.h"
 #include "scenario/scenario.h"
 #include "show/show.h"
-#include "show/show_feedback.h"
 #include "show/times.h"
 #include "show/view.h"
 #include "statements.h"
@@ -71,15 +70,12 @@ void class_text_print(FILE *out, const char *indent, const struct cloud_conf *cl
 static void view_print_queue(const struct view *view, FILE *out)
 {
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(view->conf, "rate");
-	char size[HUMAN_UNIT_SIZE];
-
 	const struct class_conf *classes[CLASSES_MAX];
 
 	if (rate == NULL || rate->queue.unit != LIMIT_NONE || class_confs(view->conf, classes) > 0)
 		return;
-	human_unit_format(size, sizeof(size), HUMAN_BYTES,
-	                  (double)rate_queue(rate, view->conf).value, 4);
-	fprintf(out, "  the queue holds %s: rate x delay, at least %llu kB\n", size,
+	fprintf(out, "  the queue holds %s: rate x delay, at least %llu kB\n",
+	        human_of(HUMAN_BYTES, (double)rate_queue(rate, view->conf).value, 4).text,
 	        (unsigned long long)(RATE_QUEUE_BYTES_MIN / 1000));
 }
 
@@ -89,7 +85,7 @@ static void view_print_configured(const struct view *view, FILE *out)
 	char achieved[256], period[VIEW_PERIOD_BYTES];
 	struct printed text;
 
-	view_period(view, true, period);
+	view_period(view, view->began, true, period);
 	table_text(table, "configured");
 	table_format(table, "achieved %s", period);
 	for (const struct statement *const *row = statements; *row != NULL; row++) {
@@ -117,11 +113,11 @@ static void view_print_configured(const struct view *view, FILE *out)
 
 static void view_print_packets(const struct view *view, FILE *out)
 {
-	struct table *table = table_make("lrr");
 	char period[VIEW_PERIOD_BYTES];
+	struct table *table;
 
-	view_counted(view, period);
-	table_texts(table, period, "packets", "bytes", NULL);
+	view_period(view, view->counting, false, period);
+	table = table_headed("lrr", period, "packets", "bytes", NULL);
 	figures_lines(table, FIGURE_CLOUD, FIGURE_LINE, &view->report);
 	figures_lines(table, FIGURE_CLOUD, FIGURE_FOOT, &view->report);
 	table_end(table, out);
@@ -131,12 +127,9 @@ static void view_print_classes(const struct view *view, FILE *out)
 {
 	struct table *table = view->report.n_classes > 0 ? table_make("lrrrrrrr") : NULL;
 
-	table_text(table, "class");
 	figures_headings(table, FIGURE_CLASS, FIGURE_COLUMN);
-	for (uint32_t i = 0; i < view->report.n_classes; i++) {
-		table_text(table, view->report.classes[i].name);
+	for (uint32_t i = 0; i < view->report.n_classes; i++)
 		figures_cells(table, FIGURE_CLASS, FIGURE_COLUMN, &view->report.classes[i]);
-	}
 	table_end(table, out);
 }
 
@@ -164,17 +157,30 @@ static void view_print_management(const struct aqm_report *aqm, const char *clas
 	table_end(table, out);
 }
 
+/* Formats `loss 1,204, queue-full 3` of one kind; "" if there are none. */
+static void drops_text(const struct counters *counters, enum reason_kind kind, char *text,
+                       size_t size)
+{
+	char count[COUNT_SIZE];
+
+	text[0] = '\0';
+	for (int i = 0; i < REASON_COUNT; i++)
+		if (reason_kind((enum reason)i) == kind && counters->drops[i] > 0)
+			text_add(text, size, "%s%s %s", text[0] ? ", " : "",
+			         reason_name((enum reason)i),
+			         count_text(count, counters->drops[i]));
+}
+
 static void view_print_drops(const struct view *view, FILE *out)
 {
 	const struct counters *c = &view->report.counters;
-	struct table *table = table_make("lrrl");
+	struct table *table = table_headed("lrrl", "drops", "packets", "share", "reasons", NULL);
 	char text[200];
 
-	table_texts(table, "drops", "packets", "share", "reasons", NULL);
 	for (int kind = REASON_EMULATED; kind <= REASON_REAL; kind++) {
 		uint64_t drops = counters_drops_of(c, (enum reason_kind)kind);
 
-		view_drops_text(c, (enum reason_kind)kind, text, sizeof(text));
+		drops_text(c, (enum reason_kind)kind, text, sizeof(text));
 		table_text(table, reason_kind_name((enum reason_kind)kind));
 		table_count(table, drops);
 		table_share(table, drops, counters_in(c));
@@ -202,7 +208,7 @@ static void view_print_times(const struct view *view, FILE *out)
 	const bool of_all = line_delay_of_all(view->conf, &view->report);
 	char name[SCENARIO_NAME_BYTES + 32], period[VIEW_PERIOD_BYTES];
 
-	view_period(view, false, period);
+	view_period(view, view->began, false, period);
 	fprintf(out, "  %s:\n", period);
 	table_text(table, "");
 	for (int i = 0; i < TIMES_COLUMNS; i++)
@@ -246,6 +252,7 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const c
 		fprintf(out, "cloud %s: no report yet\n",
 		        (*control->scenario)->clouds[cloud]->name);
 	} else {
+		view_look(view, control);
 		fprintf(out, "%s %s from %s to %s\n\n",
 		        view->report.clouds_most > 0 ? "clouds" : "cloud", view->name,
 		        view->conf->from, view->conf->to);
@@ -279,16 +286,16 @@ void show_cloud_text(FILE *out, struct control *control, uint32_t cloud, const c
 
 void show_clouds_text(FILE *out, struct control *control)
 {
-	struct table *table = table_make("lllrrrrrrrrr");
+	struct table *table = table_headed("lllrrrrrrrrr", "cloud", "from", "to", NULL);
 	struct view *view = alloc_failure_calloc(sizeof(*view));
 	uint64_t real = 0;
 
-	table_texts(table, "cloud", "from", "to", NULL);
 	figures_headings(table, FIGURE_CLOUD, FIGURE_COLUMN);
 	table_texts(table, "rate sent", "delay p50", "delay p99", NULL);
 	for (uint32_t i = 0; view != NULL && i < (*control->scenario)->n_clouds; i++) {
 		if (!view_open(view, control, i, NULL, true))
 			continue;
+		view_look(view, control);
 		const struct histogram *delay = &view->report.delay_ns;
 		uint64_t from_ns = view->looked ? view->look.now_ns : view->since_ns;
 		uint64_t bytes =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "show/show_feedback.h"
+#include "show/show.h"
 
 #include <stdlib.h>
 
@@ -12,20 +12,18 @@
 
 void show_meter_text(FILE *out, const struct meter_reading *reading)
 {
+	const bool limited = reading->link_bps != OBSERVED_NO_LIMIT;
 	struct table *table = table_make("lr");
-	char text[HUMAN_UNIT_SIZE];
 
-	human_unit_format(text, sizeof(text), HUMAN_NS, (double)reading->window_ns, 4);
-	table_format(table, "meter, %s", text);
-	table_text(table, reading->measured ? "" : "nothing measured yet");
-	table_text(table, "link");
-	if (reading->link_bps == OBSERVED_NO_LIMIT)
-		table_text(table, "no limit");
-	else
+	table_format(table, "meter, %s", human_of(HUMAN_NS, (double)reading->window_ns, 4).text);
+	table_texts(table, reading->measured ? "" : "nothing measured yet", "link", NULL);
+	if (limited)
 		table_unit(table, HUMAN_BPS, (double)reading->link_bps);
+	else
+		table_text(table, "no limit");
 	table_text(table, "sent");
 	table_unit(table, HUMAN_BPS, (double)reading->sent_bps);
-	if (reading->link_bps != OBSERVED_NO_LIMIT) {
+	if (limited) {
 		table_text(table, "available");
 		table_unit(table, HUMAN_BPS, (double)reading->available_bps);
 		table_text(table, "utilisation");

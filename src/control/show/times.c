@@ -69,11 +69,23 @@ static bool varies(const struct cloud_conf *cloud)
 	return line_delay_is_scheduled(cloud) || timeline_covers(cloud, "reorder");
 }
 
+bool line_delay_asked(const struct cloud_conf *cloud, struct delay_asked *asked)
+{
+	const struct conf *conf = cloud_conf_get(cloud, delay_statement.name);
+
+	*asked = (struct delay_asked){0};
+	if (conf == NULL || conf->statement != &delay_statement ||
+	    delay_asked((const struct delay_conf *)conf, asked) == 0)
+		return true;
+	*asked = (struct delay_asked){0};
+	alloc_failure_note();
+	return false;
+}
+
 struct times line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report)
 {
-	const struct conf *conf = cloud_conf_get(cloud, "delay");
 	struct times times = {.known = true, .digits = TIMES_DIGITS};
-	struct delay_asked asked = {0};
+	struct delay_asked asked;
 
 	if (!line_delay_has_link(cloud))
 		return times_of(&report->delay_ns);
@@ -84,10 +96,8 @@ struct times line_delay_of(const struct cloud_conf *cloud, const struct cloud_re
 	times.ns[TIMES_MEAN] = report->line_mean_ns;
 	if (report->line_packets > 0)
 		return times;
-	if (conf && delay_asked((const struct delay_conf *)conf, &asked) != 0) {
-		alloc_failure_note();
+	if (!line_delay_asked(cloud, &asked))
 		return (struct times){.known = false};
-	}
 	times.spread = report->order_waits == 0;
 	for (int i = 0; i < TIMES_COLUMNS; i++)
 		times.ns[i] = asked.mean_ns;
@@ -95,18 +105,6 @@ struct times line_delay_of(const struct cloud_conf *cloud, const struct cloud_re
 }
 
 #define DIGITS 3
-
-void late_text(const struct histogram *late, char *text, size_t size)
-{
-	char p50[HUMAN_UNIT_SIZE], p99[HUMAN_UNIT_SIZE], max[HUMAN_UNIT_SIZE];
-
-	human_unit_format(p50, sizeof(p50), HUMAN_NS, (double)histogram_percentile(late, 500000),
-	                  DIGITS);
-	human_unit_format(p99, sizeof(p99), HUMAN_NS, (double)histogram_percentile(late, 990000),
-	                  DIGITS);
-	human_unit_format(max, sizeof(max), HUMAN_NS, (double)late->max, DIGITS);
-	snprintf(text, size, "p50 %s, p99 %s, max %s", p50, p99, max);
-}
 
 void late_cells(struct table *table, const struct histogram *late)
 {
@@ -119,15 +117,13 @@ bool late_warn(FILE *out, const char *before, const char *port, const struct his
                simtime from_ns, const char *remedy)
 {
 	const uint64_t p99_ns = histogram_percentile(late, 990000);
-	char p99[HUMAN_UNIT_SIZE], max[HUMAN_UNIT_SIZE];
 
 	if (late->count == 0 || p99_ns <= from_ns)
 		return false;
-	human_unit_format(p99, sizeof(p99), HUMAN_NS, (double)p99_ns, DIGITS);
-	human_unit_format(max, sizeof(max), HUMAN_NS, (double)late->max, DIGITS);
 	fprintf(out,
 	        "%swarning: one packet in a hundred leaves port %s %s late or more, the latest %s; "
 	        "%s\n",
-	        before, port, p99, max, remedy);
+	        before, port, human_of(HUMAN_NS, (double)p99_ns, DIGITS).text,
+	        human_of(HUMAN_NS, (double)late->max, DIGITS).text, remedy);
 	return true;
 }

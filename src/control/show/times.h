@@ -23,6 +23,7 @@
 #include "units/human_unit.h"
 
 struct cloud_report;
+struct delay_asked;
 
 enum { TIMES_MEAN, TIMES_MIN, TIMES_P50, TIMES_P99, TIMES_P999, TIMES_MAX, TIMES_COLUMNS };
 extern const char *const times_head[TIMES_COLUMNS];
@@ -47,6 +48,9 @@ bool line_delay_of_all(const struct cloud_conf *cloud, const struct cloud_report
 bool line_delay_is_scheduled(const struct cloud_conf *cloud);
 /* Returns true if packets may wait before the line. */
 bool line_delay_has_link(const struct cloud_conf *cloud);
+/* Gets what the statement `delay` of the cloud asks for; zeros if there is none. Returns false, and
+ * zeros, if there is no memory, which is noted. */
+bool line_delay_asked(const struct cloud_conf *cloud, struct delay_asked *asked);
 struct times line_delay_of(const struct cloud_conf *cloud, const struct cloud_report *report);
 
 /*
@@ -61,8 +65,6 @@ struct table;
 #define LATE_WARN_NS        (100 * SIMTIME_US)
 #define LATE_WARN_SHARED_NS SIMTIME_MS
 
-/* Formats `p50 48 µs, p99 8.1 ms, max 346 ms`. */
-void late_text(const struct histogram *late, char *text, size_t size);
 /* Adds three cells: p50, p99, max; `-` if no packet has left. */
 void late_cells(struct table *table, const struct histogram *late);
 /* Prints a line `warning: one packet in a hundred ...` if that is later than `from_ns`. `before`

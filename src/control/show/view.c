@@ -5,7 +5,6 @@
 #include "account/count.h"
 #include "link/rate.h"
 #include "units/human_unit.h"
-#include "show/achieved.h"
 #include "show/times.h"
 #include "show/share.h"
 #include "show/view.h"
@@ -16,18 +15,13 @@ static const char *const since[] = {[CONTROL_SINCE_START] = "the start",
                                     [CONTROL_SINCE_CLEAR] = "clear counters",
                                     [CONTROL_SINCE_CHANGE] = "the last change"};
 
-void view_counted(const struct view *view, char text[VIEW_PERIOD_BYTES])
+void view_period(const struct view *view, enum control_since from, bool ago,
+                 char text[VIEW_PERIOD_BYTES])
 {
-	snprintf(text, VIEW_PERIOD_BYTES, "since %s", since[view->counting]);
-}
-
-void view_period(const struct view *view, bool ago, char text[VIEW_PERIOD_BYTES])
-{
-	char span[HUMAN_UNIT_SIZE];
-
-	human_unit_format(span, sizeof(span), HUMAN_NS, (double)(view->now_ns - view->since_ns), 3);
-	snprintf(text, VIEW_PERIOD_BYTES, "since %s%s%s%s", since[view->began], ago ? ", " : "",
-	         ago ? span : "", ago ? " ago" : "");
+	snprintf(text, VIEW_PERIOD_BYTES, "since %s", since[from]);
+	if (ago)
+		text_add(text, VIEW_PERIOD_BYTES, ", %s ago",
+		         human_of(HUMAN_NS, (double)(view->now_ns - view->since_ns), 3).text);
 }
 
 bool view_open(struct view *view, struct control *control, uint32_t cloud, const char *address,
@@ -45,30 +39,20 @@ bool view_open(struct view *view, struct control *control, uint32_t cloud, const
 	port = scenario_find_port(scenario, view->conf->to);
 	view->has_port =
 	        port >= 0 && control->ops->port(control->context, (uint32_t)port, &view->port);
-	view->now_ns = control->ops->now_ns(control->context);
+	view->now_ns = control_now_ns(control);
 	view->since_ns = control->cleared_ns;
 	view->counting = view->began = control->cleared ? CONTROL_SINCE_CLEAR : CONTROL_SINCE_START;
 	view->since = view->report;
 	if (address == NULL && !all)
 		view->began = control_since(control, cloud, &view->since, &view->since_ns);
-	view->looked =
-	        control_look(control, view->name, &view->report, view->now_ns, &view->look) &&
-	        view->look.now_ns >= view->since_ns;
 	return true;
 }
 
-void view_drops_text(const struct counters *counters, enum reason_kind kind, char *text,
-                     size_t size)
+void view_look(struct view *view, struct control *control)
 {
-	char count[COUNT_SIZE];
-	size_t n = 0;
-
-	text[0] = '\0';
-	for (int i = 0; i < REASON_COUNT && n < size; i++)
-		if (reason_kind((enum reason)i) == kind && counters->drops[i] > 0)
-			n += (size_t)snprintf(text + n, size - n, "%s%s %s", n > 0 ? ", " : "",
-			                      reason_name((enum reason)i),
-			                      count_text(count, counters->drops[i]));
+	view->looked =
+	        control_look(control, view->name, &view->report, view->now_ns, &view->look) &&
+	        view->look.now_ns >= view->since_ns;
 }
 
 double view_bps(uint64_t bytes, uint64_t from_ns, uint64_t to_ns)
@@ -80,23 +64,22 @@ double view_bps(uint64_t bytes, uint64_t from_ns, uint64_t to_ns)
 
 static void achieved_rate(const struct view *view, char *text, size_t size)
 {
-	const struct counters *c = &view->since.counters;
-	char rate[HUMAN_UNIT_SIZE], span[HUMAN_UNIT_SIZE], mean[HUMAN_UNIT_SIZE];
+	uint64_t since_ns = view->looked ? view->look.now_ns : view->since_ns;
+	const struct human_of span = human_of(HUMAN_NS, (double)(view->now_ns - since_ns), 3);
+	const struct human_of mean =
+	        human_of(HUMAN_BPS,
+	                 view_bps(view->since.counters.tx_bytes, view->since_ns, view->now_ns), 4);
 
-	human_unit_format(mean, sizeof(mean), HUMAN_BPS,
-	                  view_bps(c->tx_bytes, view->since_ns, view->now_ns), 4);
-	human_unit_format(span, sizeof(span), HUMAN_NS, (double)(view->now_ns - view->since_ns), 3);
-	if (!view->looked) {
-		snprintf(text, size, "%s on average in %s", mean, span);
-		return;
-	}
-	human_unit_format(rate, sizeof(rate), HUMAN_BPS,
-	                  view_bps(view->report.counters.tx_bytes - view->look.tx_bytes,
-	                           view->look.now_ns, view->now_ns),
-	                  4);
-	human_unit_format(span, sizeof(span), HUMAN_NS, (double)(view->now_ns - view->look.now_ns),
-	                  3);
-	snprintf(text, size, "%s in the last %s, %s on average", rate, span, mean);
+	if (view->looked)
+		snprintf(text, size, "%s in the last %s, %s on average",
+		         human_of(HUMAN_BPS,
+		                  view_bps(view->report.counters.tx_bytes - view->look.tx_bytes,
+		                           since_ns, view->now_ns),
+		                  4)
+		                 .text,
+		         span.text, mean.text);
+	else
+		snprintf(text, size, "%s on average in %s", mean.text, span.text);
 }
 
 /* Prints the delay of the line, which is what `delay` configures. */
@@ -105,26 +88,21 @@ static void achieved_delay(const struct view *view, char *text, size_t size)
 	const struct cloud_report *report = &view->since;
 	const struct histogram *h = &report->delay_ns;
 	struct times line = line_delay_of(view->conf, report);
-	char mean[HUMAN_UNIT_SIZE], deviation[HUMAN_UNIT_SIZE];
 
-	if (h->count == 0) {
+	if (h->count == 0)
 		snprintf(text, size, "no packet yet");
-		return;
-	}
-	human_unit_format(mean, sizeof(mean), HUMAN_NS,
-	                  line.known ? line.ns[TIMES_MEAN] : (double)h->sum / (double)h->count, 6);
-	if (!line.known) {
-		snprintf(text, size, "%s on average%s, queueing included", mean,
+	else if (!line.known)
+		snprintf(text, size, "%s on average%s, queueing included",
+		         human_of(HUMAN_NS, (double)h->sum / (double)h->count, 6).text,
 		         line_delay_of_all(view->conf, report) ? " of all clouds" : "");
-	} else if (report->line_packets > 0) {
-		human_unit_format(mean, sizeof(mean), HUMAN_NS, report->line_mean_ns, 6);
-		human_unit_format(deviation, sizeof(deviation), HUMAN_NS, report->line_deviation_ns,
-		                  4);
-		snprintf(text, size, "%s on the line on average, standard deviation %s%s", mean,
-		         deviation, report->order_waits > 0 ? ", order made packets wait" : "");
-	} else {
-		snprintf(text, size, "%s on the line", mean);
-	}
+	else if (report->line_packets > 0)
+		snprintf(text, size, "%s on the line on average, standard deviation %s%s",
+		         human_of(HUMAN_NS, report->line_mean_ns, 6).text,
+		         human_of(HUMAN_NS, report->line_deviation_ns, 4).text,
+		         report->order_waits > 0 ? ", order made packets wait" : "");
+	else
+		snprintf(text, size, "%s on the line",
+		         human_of(HUMAN_NS, line.ns[TIMES_MEAN], 6).text);
 }
 
 /* Returns what a statement that acts on packets does to one, or NULL. */
@@ -147,21 +125,19 @@ void view_achieved(const struct view *view, const struct conf *conf, char *text,
 {
 	const char *name = conf->statement->name, *done = done_to(conf->statement);
 	struct share share;
-	char said[SHARE_SIZE];
 
 	text[0] = '\0';
 	if (done) {
 		share = share_of(view->conf, &view->since, conf);
-		share_format(said, &share, "no packet yet", done);
-		snprintf(text, size, "%s", said);
+		snprintf(text, size, "%s", share_text(&share, "no packet yet", done).text);
 	} else if (conf->statement->role == ROLE_SCHEDULE)
 		shares_format(view->conf, &view->since, conf, "no packet yet", text, size);
 	else if (strcmp(name, "rate") == 0)
 		achieved_rate(view, text, size);
 	else if (strcmp(name, "delay") == 0)
 		achieved_delay(view, text, size);
-	else if (achieved_is_of_queue(conf->statement))
-		achieved_counts(view->conf, &view->since, HUMAN_NS, conf, text, size);
+	else if (is_of_queue(conf->statement))
+		counts_format(view->conf, &view->since, HUMAN_NS, conf, text, size);
 }
 
 static void warn_queue(const struct view *view, FILE *out)
@@ -169,7 +145,6 @@ static void warn_queue(const struct view *view, FILE *out)
 	const struct rate_conf *rate = (const struct rate_conf *)cloud_conf_get(view->conf, "rate");
 	const struct delay_conf *delay =
 	        (const struct delay_conf *)cloud_conf_get(view->conf, "delay");
-	char size[HUMAN_UNIT_SIZE], needed[HUMAN_UNIT_SIZE];
 	struct limit queue;
 	double bytes, product;
 
@@ -183,19 +158,18 @@ static void warn_queue(const struct view *view, FILE *out)
 	else
 		bytes = (double)queue.value * FRAME_BYTES;
 	product = delay != NULL ? (double)rate->rate_bps * (double)delay->delay_ns / 8e9 : 0;
-	human_unit_format(size, sizeof(size), HUMAN_BYTES, bytes, 4);
-	human_unit_format(needed, sizeof(needed), HUMAN_BYTES, product, 4);
 	if (bytes < FRAME_BYTES)
 		fprintf(out,
 		        "warning: the queue of %s cannot hold one frame of %d B; make it %d B or "
 		        "more\n",
-		        size, FRAME_BYTES, FRAME_BYTES);
+		        human_of(HUMAN_BYTES, bytes, 4).text, FRAME_BYTES, FRAME_BYTES);
 	else if (view->report.counters.drops[REASON_QUEUE_FULL] > 0 && bytes < product)
 		fprintf(out,
 		        "warning: the queue drops, and its %s are less than rate x delay, %s: one "
 		        "TCP "
 		        "connection cannot fill the link\n",
-		        size, needed);
+		        human_of(HUMAN_BYTES, bytes, 4).text,
+		        human_of(HUMAN_BYTES, product, 4).text);
 }
 
 void view_print_warnings(const struct view *view, FILE *out)

@@ -40,15 +40,14 @@ struct view {
  * cloud. */
 bool view_open(struct view *view, struct control *control, uint32_t cloud, const char *address,
                bool all);
-/* Formats `since the last change, 12 s ago`; without the time if not `ago`. */
+/* Gets the counters at the last look, and makes this one the last. */
+void view_look(struct view *view, struct control *control);
+/* Formats `since the last change, 12 s ago`; without the time if not `ago`. `from`: view->began or
+ * view->counting. */
 #define VIEW_PERIOD_BYTES 112
-void view_period(const struct view *view, bool ago, char text[VIEW_PERIOD_BYTES]);
-/* Formats the same for all counters: `since the start`. */
-void view_counted(const struct view *view, char text[VIEW_PERIOD_BYTES]);
+void view_period(const struct view *view, enum control_since from, bool ago,
+                 char text[VIEW_PERIOD_BYTES]);
 
-/* Formats `loss 1,204, queue-full 3` of one kind; "" if there are none. */
-void view_drops_text(const struct counters *counters, enum reason_kind kind, char *text,
-                     size_t size);
 /* Returns the bits a second of so many bytes between two instants. */
 double view_bps(uint64_t bytes, uint64_t from_ns, uint64_t to_ns);
 /* Formats what was achieved of one statement, in a sentence; "" if nothing is known. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "text/array.h"
 #include "text/file_read.h"
 #include "text/statement_text.h"
+#include "units/human_unit.h"
 
 /* Returns true for a word that can stand as NAME in `err NAME: ...` and be distinguished from the
  * rest. */
@@ -120,13 +120,7 @@ int batch_edit(struct batch *batch, const char *line, const struct command *comm
 	return result;
 }
 
-/* A line that was kept. All 0: before the first. */
-struct line {
-	uint32_t number;
-	const char *text;
-};
-
-static bool line_next(const struct batch *batch, struct line *line)
+bool batch_line_next(const struct batch *batch, struct batch_line *line)
 {
 	const char *at = line->text != NULL ? line->text + strlen(line->text) + 1 : batch->text;
 
@@ -149,7 +143,7 @@ static int batch_renew(struct batch *batch, struct control *control, struct answ
 	scenario_free(batch->draft);
 	batch->draft = draft;
 	batch->changes = control->changes;
-	for (struct line line = {0}; result == 0 && line_next(batch, &line);) {
+	for (struct batch_line line = {0}; result == 0 && batch_line_next(batch, &line);) {
 		struct language_error wrong;
 		struct command command;
 
@@ -209,18 +203,7 @@ static void refusal_of(const struct scenario *next, const struct scenario *now, 
 		snprintf(text, REFUSAL_BYTES, "port %s (differs from the running one)", name);
 }
 
-static void message_add(struct answer_error *error, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static void message_add(struct answer_error *error, const char *format, ...)
-{
-	size_t used = strlen(error->message);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(error->message + used, sizeof(error->message) - used, format, arguments);
-	va_end(arguments);
-}
+#define MESSAGE_ADD(error, ...) text_add((error)->message, sizeof((error)->message), __VA_ARGS__)
 
 /* Lists what prevents the batch from being the successor; of much, the first. Returns how much that
  * is. */
@@ -232,18 +215,18 @@ static int list_refusals(const struct batch *batch, const struct scenario *now,
 	int n = 0;
 
 	answer_error_set(error, "scenario", "refused", "while packets flow this cannot change: ");
-	for (struct line line = {0}; line_next(batch, &line);) {
+	for (struct batch_line line = {0}; batch_line_next(batch, &line);) {
 		refusal_of(next, now, line.text, text);
 		if (text[0] != '\0' && n++ < REFUSALS_LISTED)
-			message_add(error, "line %u, %s; ", line.number, text);
+			MESSAGE_ADD(error, "line %u, %s; ", line.number, text);
 	}
 	for (uint32_t i = 0; i < now->n_ports; i++)
 		if (scenario_find_port(next, now->ports[i].name) < 0 && n++ < REFUSALS_LISTED)
-			message_add(error, "port %s, which is in use, has no line; ",
+			MESSAGE_ADD(error, "port %s, which is in use, has no line; ",
 			            now->ports[i].name);
 	if (n > REFUSALS_LISTED)
-		message_add(error, "and %d more; ", n - REFUSALS_LISTED);
-	message_add(error, "nothing is changed: leave these as they run, or restart weir with the "
+		MESSAGE_ADD(error, "and %d more; ", n - REFUSALS_LISTED);
+	MESSAGE_ADD(error, "nothing is changed: leave these as they run, or restart weir with the "
 	                   "file");
 	return n;
 }
@@ -349,7 +332,7 @@ static void find_place(const struct batch *batch, const struct scenario_place *p
 	struct scenario_place cloud = *place;
 
 	cloud.statement = NULL;
-	for (struct line line = {0}; line_next(batch, &line);) {
+	for (struct batch_line line = {0}; batch_line_next(batch, &line);) {
 		struct language_error ignored;
 		struct command command;
 		uint32_t column;
@@ -432,7 +415,7 @@ int batch_prepare(struct batch *batch, struct control *control, struct transacti
 	/* The emulator refuses what all lines concern, if that is one cloud or port; else the
 	 * scenario. */
 	name[0] = '\0';
-	for (struct line line = {0}; line_next(batch, &line);) {
+	for (struct batch_line line = {0}; batch_line_next(batch, &line);) {
 		const char *concerned;
 
 		if (words_split(line.text, &words, &ignored) != 0)

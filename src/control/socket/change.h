@@ -93,6 +93,13 @@ void batch_abort(struct batch *batch);
  * was. */
 int batch_edit(struct batch *batch, const char *line, const struct command *command,
                size_t bytes_max, struct answer_error *error);
+/* A line that was kept. All 0: before the first. */
+struct batch_line {
+	uint32_t number;
+	const char *text;
+};
+/* Gets the next one. Returns false at the end. */
+bool batch_line_next(const struct batch *batch, struct batch_line *line);
 /* Makes the transaction that puts the copy in force; batch->draft is posted with it. The
  * transaction is NULL if the batch changes nothing. Returns 0, or -errno with error. */
 int batch_prepare(struct batch *batch, struct control *control, struct transaction **transaction,
@@ -143,9 +150,9 @@ int commit_batch(struct commit *commit);
 int commit_clear(struct commit *commit);
 /* Posts what `make` makes, in its turn. `make` returns 0, or -errno with error (answer_error_set).
  * `posted` is called as by control_post. */
-int commit_run(struct commit *commit,
-               int (*make)(struct commit *commit, struct transaction **transaction),
-               void (*posted)(void *commit));
+typedef int commit_make(struct commit *commit, struct transaction **transaction);
+typedef void commit_posted(void *commit);
+int commit_run(struct commit *commit, commit_make *make, commit_posted *posted);
 void commit_release(struct commit *commit);
 
 #endif

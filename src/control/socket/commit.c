@@ -8,10 +8,15 @@
 
 #include <jansson.h>
 
+#include "account/count.h"
 #include "socket/change.h"
 #include "socket/lease.h"
 #include "socket/session.h"
 #include "stream/event.h"
+#include "text/alloc_failure.h"
+
+#define LINES_MAX   32 /* of a change, in one event */
+#define LINES_BYTES 2048
 
 /* ---- files ---- */
 
@@ -80,10 +85,7 @@ void client_files_use(struct client_files *client_files)
 	file_source_use(client_files != NULL ? &client_files->source : NULL);
 }
 
-/* ---- the way into force ---- */
-
-typedef int commit_make(struct commit *commit, struct transaction **transaction);
-typedef void commit_posted(void *commit);
+/* ---- what is put in force ---- */
 
 /* Sets the error of a commit. Returns `result`. */
 static int fail(struct commit *commit, int result, const char *name, const char *code,
@@ -92,56 +94,6 @@ static int fail(struct commit *commit, int result, const char *name, const char 
 	answer_error_set(&commit->error, name, code, "%s", message);
 	return result;
 }
-
-static int run(struct commit *commit, commit_make *make, commit_posted *posted, const char *effect)
-{
-	struct control *control = commit->control;
-	struct transaction *transaction = NULL;
-	char who[CONTROL_WORKER_BYTES];
-	int result = control_turn(control, commit->asker, who);
-
-	if (result != 0) {
-		answer_error_set(
-		        &commit->error, "scenario", "refused",
-		        result == -EBUSY
-		                ? "%s stands still and has not taken the previous change; "
-		                  "nothing is changed; try again when it runs again"
-		                : "others keep changing the scenario%s; nothing is changed; "
-		                  "try again",
-		        who);
-		return result;
-	}
-	client_files_use(commit->files);
-	result = make(commit, &transaction);
-	client_files_use(NULL);
-	if (result == 0 && transaction != NULL) {
-		commit->number = control_post(control, commit->asker, transaction,
-		                              commit->batch.draft, posted, commit);
-		result = commit->number != 0 ? 0 : -ECANCELED;
-	}
-	if (commit->number == 0) {
-		if (transaction != NULL)
-			control->ops->finish(transaction);
-		control_give_back(control);
-		return result;
-	}
-	commit->batch.draft = NULL;
-	result = control_taken(control, commit->asker, commit->number, who);
-	if (result != -EBUSY)
-		return result;
-	snprintf(commit->late, sizeof(commit->late),
-	         "accepted, but %s stands still: %s there when it polls again", who, effect);
-	return 0;
-}
-
-void commit_release(struct commit *commit)
-{
-	batch_abort(&commit->batch);
-	difference_release(&commit->difference);
-	free(commit->was);
-}
-
-/* ---- lines and batches ---- */
 
 /* Computes what the change makes different: a lease undoes that, the event of the change names it,
  * and the answer to a single line says what was there before. */
@@ -206,51 +158,79 @@ static int make_batch(struct commit *commit, struct transaction **transaction)
 	return prepare(commit, transaction);
 }
 
+/* Puts as many lines into both as the event has room for. Returns the number of all lines. */
+static uint32_t put_lines(const struct batch *batch, json_t *lines, FILE *out)
+{
+	uint32_t n = 0, put = 0;
+	size_t bytes = 0;
+
+	for (struct batch_line line = {0}; batch_line_next(batch, &line); n++) {
+		size_t length = strlen(line.text);
+
+		if (put < n || n == LINES_MAX || bytes + length > LINES_BYTES)
+			continue;
+		json_array_append_new(lines, json_string(line.text));
+		fprintf(out, "%s%s", n > 0 ? "; " : "", line.text);
+		bytes += length;
+		put++;
+	}
+	if (put < n)
+		fprintf(out, "%sand %s%s", put > 0 ? "; " : "", count_of(n - put, "line").text,
+		        put > 0 ? " more" : "");
+	return n;
+}
+
+/* The same with the clouds that a whole scenario has changed. */
+static uint32_t put_clouds(const struct difference *difference, json_t *clouds, FILE *out)
+{
+	for (uint32_t i = 0; i < difference->n && i < EVENT_CLOUDS_MAX; i++) {
+		json_array_append_new(clouds, json_string(difference->clouds[i].name));
+		fprintf(out, "%s%s", i > 0 ? ", " : "clouds ", difference->clouds[i].name);
+	}
+	if (difference->n == 0)
+		fputs("nothing changes", out);
+	else if (difference->n > EVENT_CLOUDS_MAX)
+		fprintf(out, " and %" PRIu32 " more", difference->n - EVENT_CLOUDS_MAX);
+	return difference->n;
+}
+
+/* The change is posted: begins its lease, and adds its event. */
 static void changed(void *argument)
 {
 	struct commit *commit = argument;
 	struct control *control = commit->control;
 	struct lease *lease = commit->lease;
-	const char *clouds[EVENT_CLOUDS_MAX];
-	struct event_change change = {.who = commit->who,
-	                              .how = commit->lease_ns > 0   ? "lease"
-	                                     : commit->line != NULL ? "line"
-	                                     : commit->batch.whole  ? "load"
-	                                                            : "batch",
-	                              .lines = commit->batch.text,
-	                              .lines_n = commit->batch.text_n,
-	                              .clouds = clouds,
-	                              .n_clouds = commit->difference.n,
-	                              .lease_ns = commit->lease_ns};
+	const bool whole = commit->batch.whole;
+	const char *how = lease != NULL          ? "lease"
+	                  : commit->line != NULL ? "line"
+	                  : whole                ? "load"
+	                                         : "batch";
+	json_t *list = json_array();
+	char whom[PEER_TEXT_BYTES];
+	struct printed text;
+	FILE *out = printed_begin(&text);
+	uint32_t n = whole ? put_clouds(&commit->difference, list, out)
+	                   : put_lines(&commit->batch, list, out);
 
-	for (uint32_t i = 0; i < commit->difference.n && i < EVENT_CLOUDS_MAX; i++)
-		clouds[i] = commit->difference.clouds[i].name;
+	printed_end(&text);
+	peer_text(commit->who, whom);
 	if (lease != NULL) {
-		/* The clouds' names are the lease's from here on, and stay where they are. */
 		lease_begin(control, lease, &commit->difference);
 		commit->lease = NULL;
-		change.lease = commit->lease_number = lease->number;
+		commit->lease_number = lease->number;
 	}
-	event_change(control, &change);
+	event_tell(control, RUN_LOG_INFO, "change",
+	           json_pack("{s:o,s:s,s:o,s:i,s:o*,s:o*}", "who", peer_json(commit->who), "how",
+	                     how, whole ? "clouds" : "lines", list,
+	                     whole ? "clouds_in_all" : "lines_in_all", (int)n, "lease",
+	                     lease != NULL ? json_integer((json_int_t)lease->number) : NULL,
+	                     "lease_ns",
+	                     lease != NULL ? json_integer((json_int_t)lease->for_ns) : NULL),
+	           "%s by %s: %s", how, whom, text.bytes != NULL ? text.bytes : "");
+	free(text.bytes);
 	if (lease != NULL)
-		lease->until_ns = control->ops->now_ns(control->context) + lease->for_ns;
+		lease->until_ns = control_now_ns(control) + lease->for_ns;
 }
-
-int commit_line(struct commit *commit)
-{
-	return run(commit, make_line, changed, "the change takes effect");
-}
-
-int commit_batch(struct commit *commit)
-{
-	int result = run(commit, make_batch, changed, "the change takes effect");
-
-	lease_free(commit->lease);
-	commit->lease = NULL;
-	return result;
-}
-
-/* ---- what changes no scenario ---- */
 
 static int make_clear(struct commit *commit, struct transaction **transaction)
 {
@@ -264,18 +244,82 @@ static int make_clear(struct commit *commit, struct transaction **transaction)
 
 static void cleared(void *argument)
 {
-	struct commit *commit = argument;
+	const struct commit *commit = argument;
+	char whom[PEER_TEXT_BYTES];
 
 	control_cleared(commit->control);
-	event_cleared(commit->control, commit->who);
+	peer_text(commit->who, whom);
+	event_tell(commit->control, RUN_LOG_INFO, "cleared",
+	           json_pack("{s:o}", "who", peer_json(commit->who)), "counters cleared by %s",
+	           whom);
+}
+
+/* ---- the way into force ---- */
+
+int commit_run(struct commit *commit, commit_make *make, commit_posted *posted)
+{
+	struct control *control = commit->control;
+	struct transaction *transaction = NULL;
+	char who[CONTROL_WORKER_BYTES];
+	int result = control_turn(control, commit->asker, who);
+
+	if (result != 0) {
+		answer_error_set(
+		        &commit->error, "scenario", "refused",
+		        result == -EBUSY
+		                ? "%s stands still and has not taken the previous change; "
+		                  "nothing is changed; try again when it runs again"
+		                : "others keep changing the scenario%s; nothing is changed; "
+		                  "try again",
+		        who);
+		return result;
+	}
+	client_files_use(commit->files);
+	result = make(commit, &transaction);
+	client_files_use(NULL);
+	if (result == 0 && transaction != NULL) {
+		commit->number = control_post(control, commit->asker, transaction,
+		                              commit->batch.draft, posted, commit);
+		result = commit->number != 0 ? 0 : -ECANCELED;
+	}
+	if (commit->number == 0) {
+		if (transaction != NULL)
+			control->ops->finish(transaction);
+		control_give_back(control);
+		return result;
+	}
+	commit->batch.draft = NULL;
+	result = control_taken(control, commit->asker, commit->number, who);
+	if (result != -EBUSY)
+		return result;
+	snprintf(commit->late, sizeof(commit->late),
+	         "accepted, but %s stands still: %s there when it polls again", who,
+	         posted == cleared ? "counters are cleared" : "the change takes effect");
+	return 0;
+}
+
+int commit_line(struct commit *commit)
+{
+	return commit_run(commit, make_line, changed);
+}
+
+int commit_batch(struct commit *commit)
+{
+	int result = commit_run(commit, make_batch, changed);
+
+	lease_free(commit->lease);
+	commit->lease = NULL;
+	return result;
 }
 
 int commit_clear(struct commit *commit)
 {
-	return run(commit, make_clear, cleared, "counters are cleared");
+	return commit_run(commit, make_clear, cleared);
 }
 
-int commit_run(struct commit *commit, commit_make *make, commit_posted *posted)
+void commit_release(struct commit *commit)
 {
-	return run(commit, make, posted, "the change takes effect");
+	batch_abort(&commit->batch);
+	difference_release(&commit->difference);
+	free(commit->was);
 }

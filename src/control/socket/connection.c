@@ -24,8 +24,7 @@ struct connection {
 	int fd, wake; /* wake: an eventfd that ends the wait for the client */
 	struct control *control;
 	struct session *session;
-	bool trusted; /* of root, or of the user that runs weir; and not read-only */
-	bool read_only;
+	int rank;         /* connection_rank */
 	bool started;     /* the main thread's */
 	bool quits, over; /* atomic */
 	/* The thread holds it, but while it waits for its client, or executes a line. */
@@ -169,7 +168,7 @@ static int sleep_ms(const struct connection *connection)
 
 	if (next_ns == NEVER)
 		return -1;
-	now_ns = control->ops->now_ns(control->context);
+	now_ns = control_now_ns(control);
 	next_ns = next_ns > now_ns ? (next_ns - now_ns + SIMTIME_MS - 1) / SIMTIME_MS : 0;
 	return next_ns < SLEEP_MS ? (int)next_ns : SLEEP_MS;
 }
@@ -182,9 +181,8 @@ static void wait_for_client(struct connection *connection)
 	struct pollfd polled[2] = {{.fd = connection->fd},
 	                           {.fd = connection->wake, .events = POLLIN}};
 	int timeout_ms = sleep_ms(connection);
-	uint64_t count;
+	eventfd_t count;
 	size_t waiting;
-	ssize_t ignored;
 
 	session_output(session, &waiting);
 	polled[0].events = (short)((reads ? POLLIN : 0) | (waiting > 0 || pushes ? POLLOUT : 0));
@@ -198,8 +196,8 @@ static void wait_for_client(struct connection *connection)
 	pthread_mutex_unlock(&connection->lock);
 	poll(polled, 2, timeout_ms);
 	pthread_mutex_lock(&connection->lock);
-	ignored = polled[1].revents & POLLIN ? read(connection->wake, &count, sizeof(count)) : 0;
-	(void)ignored;
+	if (polled[1].revents & POLLIN)
+		eventfd_read(connection->wake, &count);
 	if (reads && !connection->taken && polled[0].revents & (POLLIN | POLLHUP | POLLERR))
 		take_input(connection);
 }
@@ -264,6 +262,7 @@ struct connection *connection_make(int fd, struct control *control, bool read_on
 	struct connection *connection = calloc(1, sizeof(*connection));
 	const struct asker asker = {waits, connection};
 	struct peer peer;
+	bool trusted;
 
 	if (connection == NULL)
 		return NULL;
@@ -283,11 +282,11 @@ struct connection *connection_make(int fd, struct control *control, bool read_on
 	connection->unsent_ns = connection->late_ns = NEVER;
 	peer_of(fd, &peer);
 	session_attend(connection->session, &asker, connection->wake);
-	connection->read_only = read_only;
 	/* Root may read everything, the user that runs weir the same as weir. Weir reveals nothing
 	 * to such a client that it could not read itself. */
-	connection->trusted = !read_only && peer.known && (peer.uid == 0 || peer.uid == geteuid());
-	session_introduce(connection->session, &peer, read_only, connection->trusted);
+	trusted = !read_only && peer.known && (peer.uid == 0 || peer.uid == geteuid());
+	connection->rank = trusted ? CONNECTION_RANK_MAX : !read_only;
+	session_introduce(connection->session, &peer, read_only, trusted);
 	return connection;
 }
 
@@ -308,7 +307,7 @@ bool connection_is_over(const struct connection *connection)
 
 int connection_rank(const struct connection *connection)
 {
-	return connection->trusted ? CONNECTION_RANK_MAX : !connection->read_only;
+	return connection->rank;
 }
 
 /* Returns true if the client has sent something that its thread has not read yet: on a busy machine
@@ -363,9 +362,8 @@ static void say_last(struct connection *connection)
 {
 	size_t n;
 	const char *bytes = session_output(connection->session, &n);
-	ssize_t ignored = send(connection->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-	(void)ignored;
+	send(connection->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* Tells the client why; `name` NULL: the line takes too long. Returns false if the line under way
@@ -373,7 +371,6 @@ static void say_last(struct connection *connection)
 static bool dismiss(struct connection *connection, const char *name, const char *why)
 {
 	struct output output = {.bytes = NULL};
-	ssize_t ignored;
 
 	if (!connection->at_work) {
 		session_dismiss(connection->session, name, why);
@@ -384,9 +381,8 @@ static bool dismiss(struct connection *connection, const char *name, const char 
 		return false;
 	} else if (connection->unsent_ns == NEVER) { /* no part of an answer waits */
 		session_give_up(connection->session, name, why, &output);
-		ignored = send(connection->fd, output.bytes + output.head, output.n,
-		               MSG_NOSIGNAL | MSG_DONTWAIT);
-		(void)ignored;
+		send(connection->fd, output.bytes + output.head, output.n,
+		     MSG_NOSIGNAL | MSG_DONTWAIT);
 		output_release(&output);
 	}
 	let_go(connection);
@@ -452,10 +448,6 @@ bool connection_time_out(struct connection *connection, uint64_t now_ns)
 
 void connection_quit(struct connection *connection)
 {
-	const uint64_t one = 1;
-	ssize_t ignored;
-
 	__atomic_store_n(&connection->quits, true, __ATOMIC_RELEASE);
-	ignored = write(connection->wake, &one, sizeof(one));
-	(void)ignored;
+	eventfd_write(connection->wake, 1);
 }

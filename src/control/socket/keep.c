@@ -82,16 +82,6 @@ void keep_was_read(struct keep *keep)
 
 /* ---- writing ---- */
 
-static bool is_unwanted(struct keep *keep)
-{
-	bool unwanted;
-
-	control_lock(keep->control);
-	unwanted = keep->unwanted;
-	control_unlock(keep->control);
-	return unwanted;
-}
-
 static int put(struct keep *keep, const char *head, const char *text, struct problem *problem)
 {
 	struct atomic_file *file;
@@ -101,7 +91,7 @@ static int put(struct keep *keep, const char *head, const char *text, struct pro
 		return result;
 	fprintf(atomic_file_stream(file), "%s\n%s%s", head, text, &TAIL[1]);
 	result = atomic_file_finish(file, problem);
-	if (result == 0 && !is_unwanted(keep))
+	if (result == 0 && !__atomic_load_n(&keep->unwanted, __ATOMIC_RELAXED))
 		return atomic_file_publish(file, problem);
 	atomic_file_discard(file);
 	return result;
@@ -184,7 +174,7 @@ static void write_on(void *argument)
 		control_lock(control);
 	}
 	control_unlock(control);
-	if (is_unwanted(keep))
+	if (__atomic_load_n(&keep->unwanted, __ATOMIC_RELAXED))
 		unlink(keep->file.path);
 	control_lock(control);
 	keep->runs = false;
@@ -210,7 +200,7 @@ void keep_end(struct keep *keep, bool remove)
 		return;
 	control_lock(keep->control);
 	keep->ends = true;
-	keep->unwanted = remove;
+	__atomic_store_n(&keep->unwanted, remove, __ATOMIC_RELAXED);
 	runs = keep->runs;
 	control_unlock(keep->control);
 	control_wake(keep->control);

@@ -41,7 +41,7 @@ struct keep {
 	uint32_t leases;                 /* the number of leases undone in it */
 	bool complained;
 	bool ends;     /* nothing more is written */
-	bool unwanted; /* the file is to be removed */
+	bool unwanted; /* atomic: the file is to be removed */
 	bool runs;     /* the thread */
 };
 

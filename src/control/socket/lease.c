@@ -17,12 +17,6 @@
 
 /* ---- all with the lock ---- */
 
-/* Returns the time on the clock of the run. */
-static uint64_t run_ns(const struct control *control)
-{
-	return control->ops->now_ns(control->context);
-}
-
 static uint32_t index_of(const struct leases *leases, uint64_t number)
 {
 	uint32_t i = 0;
@@ -132,7 +126,7 @@ int lease_renew(struct control *control, uint64_t number, uint64_t *for_ns)
 	result = find_running(control, number, &lease);
 	if (result == 0) {
 		lease->for_ns = *for_ns != 0 ? *for_ns : lease->for_ns;
-		lease->until_ns = run_ns(control) + lease->for_ns;
+		lease->until_ns = control_now_ns(control) + lease->for_ns;
 		*for_ns = lease->for_ns;
 	}
 	control_unlock(control);
@@ -238,7 +232,7 @@ static void stuck(struct control *control, struct lease *lease, const char *why)
 	lease->pause_ns = lease->pause_ns == 0 ? AGAIN_NS : 2 * lease->pause_ns;
 	if (lease->pause_ns > AGAIN_MOST_NS)
 		lease->pause_ns = AGAIN_MOST_NS;
-	lease->again_ns = run_ns(control) + lease->pause_ns;
+	lease->again_ns = control_now_ns(control) + lease->pause_ns;
 	if (told)
 		return;
 	event_tell(control, RUN_LOG_WARNING, "lease-stuck",
@@ -285,7 +279,7 @@ static uint64_t undo_due(struct control *control)
 			next = lease;
 			at_ns = due_ns;
 		}
-		now_ns = run_ns(control);
+		now_ns = control_now_ns(control);
 		if (next == NULL || now_ns < at_ns || control->ends)
 			return at_ns > now_ns ? at_ns - now_ns : 0;
 		if (undo(control, next, NULL) == -ECANCELED)

@@ -39,7 +39,7 @@
 #define LEASE_WHY_BYTES  300
 
 struct lease {
-	uint64_t number; /* from 1 */
+	uint64_t number; /* from 1; 0 is no lease's */
 	struct peer who;
 	uint64_t for_ns, until_ns; /* of the run */
 	struct difference difference;

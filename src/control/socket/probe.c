@@ -20,7 +20,7 @@
 #include "engine/engine.h"
 #include "engine/engine_report.h"
 #include "header/feedback_probe.h"
-#include "show/show_feedback.h"
+#include "show/show.h"
 #include "socket/session_state.h"
 #include "text/alloc_failure.h"
 #include "text/value.h"
@@ -178,7 +178,7 @@ static int send_requests(struct probe *probe, const struct feedback_proxy_conf *
 	look(probe, report);
 	probe->ended_before = report->counters.drops[REASON_PROBE];
 	probe->heard_before = report->observed.now_ns;
-	probe->deadline_ns = control->ops->now_ns(control->context) + probe->within_ns;
+	probe->deadline_ns = control_now_ns(control) + probe->within_ns;
 	feedback_probe_make(made, insert, probe->six, probe->to ? probe->address : NULL);
 	insertion.n = probe->asked = made->n;
 	insertion.frame_bytes = made->frame_bytes;
@@ -250,9 +250,7 @@ static void answer_as_text(const struct probe *probe, const struct observed *obs
 		        "%u came out at cloud %s within %s: the others are lost, or still under "
 		        "way\n",
 		        came, probe->strip, within);
-	if (printed_end(&text) != NULL)
-		answer_text(output, "probe", text.bytes, text.n);
-	free(text.bytes);
+	answer_printed(output, "probe", &text);
 }
 
 /* Waits until all requests have come out, or the time is up. Returns whether the strip is still
@@ -272,7 +270,7 @@ static int await(const struct probe *probe, struct cloud_report *report)
 		there = look(probe, report);
 		control_look_end(control);
 		if (!there || arrived(probe, report) == probe->asked ||
-		    control->ops->now_ns(control->context) >= probe->deadline_ns)
+		    control_now_ns(control) >= probe->deadline_ns)
 			return there;
 		control_lock(control);
 		waits = control_wait(control, probe->commit.asker, LOOK_NS);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -393,8 +394,7 @@ int server_round(struct server *server, struct control *control, uint64_t now_ns
 	        [READ_ONLY] = {.fd = takes ? server->read_only.fd : -1, .events = POLLIN},
 	        [WAKE] = {.fd = control->wake, .events = POLLIN},
 	        [ALSO] = {.fd = also, .events = POLLIN}};
-	uint64_t count;
-	ssize_t ignored;
+	eventfd_t count;
 	int error;
 
 	server->now_ns = now_ns;
@@ -404,8 +404,8 @@ int server_round(struct server *server, struct control *control, uint64_t now_ns
 	control_main_looks(control, true);
 	if (error != 0)
 		return error == EINTR ? signalled() : -error;
-	ignored = polled[WAKE].revents & POLLIN ? read(control->wake, &count, sizeof(count)) : 0;
-	(void)ignored;
+	if (polled[WAKE].revents & POLLIN)
+		eventfd_read(control->wake, &count);
 	free_those_that_are_over(server);
 	for (uint32_t i = server->n_clients; i-- > 0;) {
 		if (connection_time_out(server->clients[i], server->now_ns))

@@ -153,35 +153,28 @@ void server_dump_flight(struct serving *serving)
 	flight_dumps_signal(&serving->control);
 }
 
-static void tell_event(void *argument, const struct runtime_event *event)
-{
-	event_of_runtime(argument, event);
-}
-
-static void vouch(struct serving *serving, uint64_t now_ns)
-{
-	if (serving->vouch_every_ns == 0 || now_ns < serving->vouch_ns ||
-	    !runtime_came_round(serving->runtime))
-		return;
-	supervisor_tell("WATCHDOG=1");
-	serving->vouch_ns = now_ns + serving->vouch_every_ns;
-}
-
 static void tick(struct serving *serving, uint64_t now_ns)
 {
 	struct control *control = &serving->control;
 	bool noted = alloc_failure_taken();
+	char trouble[1200];
 
 	/* The lock, because taps are begun and ended meanwhile. */
 	control_lock(control);
-	runtime_tick(serving->runtime, tell_event, control);
+	runtime_tick(serving->runtime, event_of_runtime, control);
 	control_unlock(control);
 	loss_watch_step(&serving->losses, control);
 	schedule_watch_step(&serving->schedules, control);
 	reload_watch(&serving->reload, now_ns);
-	vouch(serving, now_ns);
-	if (control->recording != NULL)
-		event_of_recording(control);
+	if (serving->vouch_every_ns > 0 && now_ns >= serving->vouch_ns &&
+	    runtime_came_round(serving->runtime)) {
+		supervisor_tell("WATCHDOG=1");
+		serving->vouch_ns = now_ns + serving->vouch_every_ns;
+	}
+	if (control->recording != NULL &&
+	    recording_trouble(control->recording, trouble, sizeof(trouble)))
+		event_tell(control, RUN_LOG_WARNING, "recording-ended", json_object(), "%s",
+		           trouble);
 	alloc_failure_restore(noted); /* an event says itself that it is incomplete */
 	serving->tick_ns = now_ns + SERVER_TICK_NS;
 }

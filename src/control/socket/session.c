@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "language/describe.h"
 #include "socket/session_state.h"
 #include "text/alloc_failure.h"
 #include "text/language_error.h"
@@ -125,49 +126,6 @@ void session_give_up(const struct session *session, const char *name, const char
 
 /* ---- lines ---- */
 
-/* Executes a line of the language. */
-static void language_line(struct session *session)
-{
-	struct language_error wrong = {.column = 0};
-	struct command command;
-	int result;
-
-	session->batch.lines += session->in_batch;
-	session_line_note(session, false);
-	client_files_use(&session->client_files);
-	result = language_parse(session->line, &command, &wrong);
-	client_files_use(NULL);
-	if (result != 0) {
-		session_language_error(session, &wrong);
-		return;
-	}
-	switch (command.kind) {
-	case COMMAND_NOTHING:
-		answer_ok(&session->output);
-		break;
-	case COMMAND_SHOW_CLOUD:
-	case COMMAND_SHOW_PATH:
-	case COMMAND_SHOW_CONFIG:
-	case COMMAND_SHOW_PORTS:
-	case COMMAND_SHOW_WORKERS:
-	case COMMAND_SHOW_TOTALS:
-		session_show(session, &command);
-		break;
-	case COMMAND_PROBE:
-		session_probe(session, &command);
-		break;
-	case COMMAND_CLEAR_COUNTERS:
-		session_clear(session, &command);
-		break;
-	case COMMAND_HELP:
-		session_help(session, &command);
-		break;
-	default:
-		session_edit(session, &command);
-	}
-	language_release(&command);
-}
-
 static void json(struct session *session)
 {
 	session->output.json = words_is(session->words, 1, "on");
@@ -221,12 +179,25 @@ static const struct {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-void session_help_print(FILE *out)
+static void help(struct session *session, const struct command *command)
 {
-	fputs("\nOn the control socket also:\n", out);
-	for (size_t i = 0; i < ROWS; i++)
-		if (rows[i].usage != NULL)
-			fprintf(out, "  %-26s  %s\n", rows[i].usage, rows[i].help);
+	struct language_error wrong;
+	struct printed text;
+	FILE *out = printed_begin(&text);
+	int result = describe(out, &command->words, 1, &wrong);
+
+	if (result != 0) {
+		session_language_error(session, &wrong);
+		free(printed_end(&text));
+		return;
+	}
+	if (command->words.n == 1) {
+		fputs("\nOn the control socket also:\n", out);
+		for (size_t i = 0; i < ROWS; i++)
+			if (rows[i].usage != NULL)
+				fprintf(out, "  %-26s  %s\n", rows[i].usage, rows[i].help);
+	}
+	answer_printed(&session->output, "help", &text);
 }
 
 /* Executes a command to the conversation. Returns false if the line is none. */
@@ -262,6 +233,49 @@ static bool refuses(struct session *session)
 	              "this socket is read-only: it takes show, help, hello, events, sample and "
 	              "capture; send changes to the control socket of this weir");
 	return true;
+}
+
+/* Executes a line of the language. */
+static void language_line(struct session *session)
+{
+	struct language_error wrong = {.column = 0};
+	struct command command;
+	int result;
+
+	session->batch.lines += session->in_batch;
+	session_line_note(session, false);
+	client_files_use(&session->client_files);
+	result = language_parse(session->line, &command, &wrong);
+	client_files_use(NULL);
+	if (result != 0) {
+		session_language_error(session, &wrong);
+		return;
+	}
+	switch (command.kind) {
+	case COMMAND_NOTHING:
+		answer_ok(&session->output);
+		break;
+	case COMMAND_SHOW_CLOUD:
+	case COMMAND_SHOW_PATH:
+	case COMMAND_SHOW_CONFIG:
+	case COMMAND_SHOW_PORTS:
+	case COMMAND_SHOW_WORKERS:
+	case COMMAND_SHOW_TOTALS:
+		session_show(session, &command);
+		break;
+	case COMMAND_PROBE:
+		session_probe(session, &command);
+		break;
+	case COMMAND_CLEAR_COUNTERS:
+		session_clear(session, &command);
+		break;
+	case COMMAND_HELP:
+		help(session, &command);
+		break;
+	default:
+		session_edit(session, &command);
+	}
+	language_release(&command);
 }
 
 /* Executes the line under way. */

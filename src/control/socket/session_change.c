@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "figures/figures.h"
 #include "netem/netem_become.h"
 #include "socket/lease.h"
 #include "socket/session_state.h"
@@ -23,40 +24,6 @@ static struct commit commit_of(struct session *session)
 
 /* ---- the answer to a change ---- */
 
-static void done_json(struct session *session, const char *late, const char *was,
-                      const char *statements)
-{
-	json_t *object = json_pack("{s:b}", "ok", 1);
-
-	if (late != NULL)
-		json_object_set_new(object, "late", json_string(late));
-	if (was != NULL)
-		json_object_set_new(object, "was", answer_string(was, strlen(was) - 1));
-	if (statements != NULL)
-		json_object_set_new(object, "became",
-		                    answer_string(statements, strlen(statements)));
-	answer_object(&session->output, object);
-}
-
-/* In text, each of these is lines before the `ok`. Beside the statements of a netem line, which may
- * become a file, the rest is comments. */
-static void done_text(struct session *session, const char *late, const char *was,
-                      const char *statements)
-{
-	struct printed text;
-	FILE *out = printed_begin(&text);
-
-	if (late != NULL)
-		fprintf(out, "%s\n", late);
-	for (; was != NULL && *was != '\0'; was = strchr(was, '\n') + 1)
-		fprintf(out, "%s" SESSION_WAS "%.*s\n", statements != NULL ? "# " : "",
-		        (int)strcspn(was, "\n"), was);
-	fputs(statements != NULL ? statements : "", out);
-	printed_end(&text);
-	answer_text(&session->output, "", text.bytes, text.n);
-	free(text.bytes);
-}
-
 /* Answers a change that is done; `commit` NULL: in a batch; `command`: NULL, or the line. */
 static void answer_done(struct session *session, const struct commit *commit,
                         const struct command *command)
@@ -66,8 +33,9 @@ static void answer_done(struct session *session, const struct commit *commit,
 	                          ? commit->was
 	                          : NULL;
 	const struct word *word = command != NULL ? command->words.word : NULL;
-	struct printed became;
+	struct printed became, text;
 	char *statements = NULL;
+	FILE *out;
 
 	/* The statements that a netem line has become; a change that is late is answered without
 	 * them. */
@@ -75,12 +43,26 @@ static void answer_done(struct session *session, const struct commit *commit,
 		netem_print(printed_begin(&became), command->netem, word[0].text, word[1].text);
 		statements = printed_end(&became);
 	}
-	if (late == NULL && was == NULL && statements == NULL)
+	if (late == NULL && was == NULL && statements == NULL) {
 		answer_ok(&session->output);
-	else if (session->output.json)
-		done_json(session, late, was, statements);
-	else
-		done_text(session, late, was, statements);
+	} else if (session->output.json) {
+		answer_object(&session->output,
+		              json_pack("{s:b,s:s*,s:o*,s:o*}", "ok", 1, "late", late, "was",
+		                        was != NULL ? figures_text(was, strlen(was) - 1) : NULL,
+		                        "became",
+		                        statements != NULL ? figures_string(statements) : NULL));
+	} else {
+		/* Each of these is lines before the `ok`. Beside the statements of a netem line,
+		 * which may become a file, the rest is comments. */
+		out = printed_begin(&text);
+		if (late != NULL)
+			fprintf(out, "%s\n", late);
+		for (; was != NULL && *was != '\0'; was = strchr(was, '\n') + 1)
+			fprintf(out, "%s" SESSION_WAS "%.*s\n", statements != NULL ? "# " : "",
+			        (int)strcspn(was, "\n"), was);
+		fputs(statements != NULL ? statements : "", out);
+		answer_printed(&session->output, "", &text);
+	}
 	free(statements);
 }
 
@@ -185,12 +167,11 @@ static void no_lease(struct session *session, const char *word, int error)
 void session_renew(struct session *session)
 {
 	uint64_t lease_ns = 0;
-	int result = -ENOENT;
+	int result;
 
 	if (session->words->n > 1 && !take_time(session, 1, &lease_ns))
 		return;
-	if (session->lease != 0)
-		result = lease_renew(session->control, session->lease, &lease_ns);
+	result = lease_renew(session->control, session->lease, &lease_ns);
 	if (result == 0)
 		answer_time(session, lease_ns);
 	else
@@ -199,10 +180,8 @@ void session_renew(struct session *session)
 
 void session_keep(struct session *session)
 {
-	int result = -ENOENT;
+	int result = lease_keep(session->control, session->lease);
 
-	if (session->lease != 0)
-		result = lease_keep(session->control, session->lease);
 	if (result != 0) {
 		no_lease(session, "keep", result);
 		return;
@@ -214,10 +193,8 @@ void session_keep(struct session *session)
 void session_revert(struct session *session)
 {
 	char why[LEASE_WHY_BYTES] = "";
-	int result = -ENOENT;
+	int result = lease_revert(session->control, session->lease, &session->asker, why);
 
-	if (session->lease != 0)
-		result = lease_revert(session->control, session->lease, &session->asker, why);
 	if (result == -ECANCELED) {
 		session->over = true;
 	} else if (result == -ENOENT) {
@@ -280,7 +257,7 @@ void session_begin_lease(struct session *session)
 		              "write begin lease TIME: `begin lease 5s`");
 	else if (!take_time(session, 2, &lease_ns))
 		return;
-	else if (session->lease != 0 && lease_is(control, session->lease))
+	else if (lease_is(control, session->lease))
 		session_error(session, "lease", ERROR_CONFLICT,
 		              "this conversation has a lease: say keep or revert first, or begin "
 		              "another in a conversation of its own");
@@ -310,6 +287,7 @@ void session_commit(struct session *session)
 	struct commit commit = commit_of(session);
 	uint32_t wrong = session->batch.wrong_line;
 	struct answer_error error;
+	int result;
 
 	if (!has_begun(session, "commit"))
 		return;
@@ -326,14 +304,14 @@ void session_commit(struct session *session)
 	commit.lease_ns = session->lease_ns;
 	memset(&session->batch, 0, sizeof(session->batch));
 	session->in_batch = false;
-	if (succeeded(session, commit_batch(&commit), &commit)) {
-		session->lease = commit.lease_number != 0 ? commit.lease_number : session->lease;
+	result = commit_batch(&commit);
+	if (commit.lease_number != 0)
+		session->lease = commit.lease_number; /* if it failed, to let it go */
+	if (succeeded(session, result, &commit)) {
 		if (commit.lease_number != 0 && commit.late[0] == '\0')
 			answer_time(session, commit.lease_ns);
 		else
 			answer_done(session, &commit, NULL);
-	} else if (commit.lease_number != 0) {
-		session->lease = commit.lease_number; /* to let it go */
 	}
 	commit_release(&commit);
 }
@@ -350,8 +328,7 @@ void session_change_end(struct session *session)
 {
 	if (session->in_batch)
 		batch_end(session);
-	if (session->lease != 0)
-		lease_let_go(session->control, session->lease);
+	lease_let_go(session->control, session->lease);
 	session->lease = 0;
 }
 

@@ -13,7 +13,6 @@
 #include "account/count.h"
 #include "explain/explainer.h"
 #include "fates/capture_words.h"
-#include "language/describe.h"
 #include "live/tap.h"
 #include "record/recording.h"
 #include "units/human_unit.h"
@@ -37,54 +36,53 @@ static const char *const capabilities[] = {
 static void hello_json(struct session *session, const struct scenario *now, uint64_t up_ns)
 {
 	struct control *control = session->control;
-	json_t *words = json_array(), *object;
+	json_t *words = json_array(), *events = NULL;
 	uint64_t first = 0, next = 0;
 
 	for (size_t i = 0; i < CAPABILITIES; i++)
 		json_array_append_new(words, json_string(capabilities[i]));
-	object = json_pack("{s:s,s:i,s:b,s:s,s:I,s:o,s:I,s:b,s:i,s:i,s:i,s:o}", "weir",
-	                   WEIR_VERSION, "protocol", SESSION_PROTOCOL, "ok", 1, "run", control->run,
-	                   "pid", (json_int_t)getpid(), "seed", json_seed(now->seed), "uptime_ns",
-	                   (json_int_t)up_ns, "read_only", session->read_only, "ports",
-	                   (int)now->n_ports, "clouds", (int)now->n_clouds, "workers",
-	                   (int)control->ops->workers(control->context), "capabilities", words);
 	if (control_events(control, &first, &next))
-		json_object_set_new(object, "events",
-		                    json_pack("{s:I,s:I}", "first", (json_int_t)first, "next",
-		                              (json_int_t)next));
-	json_object_set_new(object, "limits",
-	                    json_pack("{s:i,s:I,s:I,s:i}", "line_bytes", SESSION_LINE_MAX,
-	                              "sample_min_ns", (json_int_t)SAMPLER_LEAST_NS,
-	                              "sample_max_ns", (json_int_t)SAMPLER_MOST_NS, "sample_clouds",
-	                              SAMPLER_ROWS_MOST));
-	answer_object(&session->output, object);
+		events = json_pack("{s:I,s:I}", "first", (json_int_t)first, "next",
+		                   (json_int_t)next);
+	answer_object(&session->output,
+	              json_pack("{s:s,s:i,s:b,s:s,s:I,s:o,s:I,s:b,s:i,s:i,s:i,s:o,s:o*,"
+	                        "s:{s:i,s:I,s:I,s:i}}",
+	                        "weir", WEIR_VERSION, "protocol", SESSION_PROTOCOL, "ok", 1, "run",
+	                        control->run, "pid", (json_int_t)getpid(), "seed",
+	                        json_seed(now->seed), "uptime_ns", (json_int_t)up_ns, "read_only",
+	                        session->read_only, "ports", (int)now->n_ports, "clouds",
+	                        (int)now->n_clouds, "workers",
+	                        (int)control->ops->workers(control->context), "capabilities", words,
+	                        "events", events, "limits", "line_bytes", SESSION_LINE_MAX,
+	                        "sample_min_ns", (json_int_t)SAMPLER_LEAST_NS, "sample_max_ns",
+	                        (json_int_t)SAMPLER_MOST_NS, "sample_clouds", SAMPLER_ROWS_MOST));
 }
 
 static void hello_text(struct session *session, const struct scenario *now, uint64_t up_ns)
 {
 	struct control *control = session->control;
-	char text[1024], up[HUMAN_UNIT_SIZE];
-	int n;
+	struct printed text;
+	FILE *out = printed_begin(&text);
 
-	human_unit_format(up, sizeof(up), HUMAN_NS, (double)up_ns, 3);
-	n = snprintf(text, sizeof(text),
-	             "weir %s, protocol %d\npid %d, up for %s, seed %" PRIu64 ", run %s\n"
-	             "%s, %s, %s\n%s\ncapabilities:",
-	             WEIR_VERSION, SESSION_PROTOCOL, (int)getpid(), up, now->seed, control->run,
-	             count_of(now->n_ports, "port").text, count_of(now->n_clouds, "cloud").text,
-	             count_of(control->ops->workers(control->context), "worker").text,
-	             session->read_only ? "this socket is read-only"
-	                                : "this conversation may change everything");
+	fprintf(out,
+	        "weir %s, protocol %d\npid %d, up for %s, seed %" PRIu64 ", run %s\n"
+	        "%s, %s, %s\n%s\ncapabilities:",
+	        WEIR_VERSION, SESSION_PROTOCOL, (int)getpid(),
+	        human_of(HUMAN_NS, (double)up_ns, 3).text, now->seed, control->run,
+	        count_of(now->n_ports, "port").text, count_of(now->n_clouds, "cloud").text,
+	        count_of(control->ops->workers(control->context), "worker").text,
+	        session->read_only ? "this socket is read-only"
+	                           : "this conversation may change everything");
 	for (size_t i = 0; i < CAPABILITIES; i++)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", capabilities[i]);
-	answer_text(&session->output, "hello", text, (size_t)n);
+		fprintf(out, " %s", capabilities[i]);
+	answer_printed(&session->output, "hello", &text);
 }
 
 /* Answers what a client must know first. It does not wait for looks: it needs three numbers. */
 void session_hello(struct session *session)
 {
 	struct control *control = session->control;
-	uint64_t up_ns = control->ops->now_ns(control->context);
+	uint64_t up_ns = control_now_ns(control);
 
 	control_lock(control);
 	if (control->ends)
@@ -96,7 +94,7 @@ void session_hello(struct session *session)
 	control_unlock(control);
 }
 
-/* ---- show and help ---- */
+/* ---- show ---- */
 
 static enum show_what what_of(const struct command *command)
 {
@@ -121,7 +119,7 @@ static void show(struct session *session, const struct command *command, enum sh
 	struct control *control = session->control;
 	const struct words *words = &command->words;
 	struct language_error wrong = {.column = 0};
-	char late[CONTROL_WORKER_BYTES] = "";
+	char late[CONTROL_WORKER_BYTES];
 	const char *address = NULL;
 	int cloud = (int)command->number;
 
@@ -165,24 +163,6 @@ void session_show(struct session *session, const struct command *command)
 	control_look_end(session->control);
 }
 
-void session_help(struct session *session, const struct command *command)
-{
-	struct language_error wrong;
-	struct printed text;
-	FILE *out = printed_begin(&text);
-	int result = describe(out, &command->words, 1, &wrong);
-
-	if (result == 0 && command->words.n == 1)
-		session_help_print(out);
-	if (printed_end(&text) == NULL)
-		session_error(session, "help", ERROR_NO_MEMORY, "no memory for the answer");
-	else if (result != 0)
-		session_language_error(session, &wrong);
-	else
-		answer_text(&session->output, "help", text.bytes, text.n);
-	free(text.bytes);
-}
-
 /* ---- capture ---- */
 
 /* Determines the target: a cloud, else a port of this name, else `all`; and the number of workers.
@@ -224,7 +204,7 @@ static void capture_tap(struct session *session, struct tap *tap)
 		result = control->ops->tap_begin(control->context, tap,
 		                                 (int64_t)((uint64_t)wall.tv_sec * SIMTIME_S +
 		                                           (uint64_t)wall.tv_nsec -
-		                                           control->ops->now_ns(control->context)));
+		                                           control_now_ns(control)));
 	if (waits && result == 0)
 		session->tap = tap;
 	while (session->tap != NULL && waits && !control->ops->tap_is_on(control->context, tap))
@@ -329,9 +309,10 @@ void session_flight(struct session *session)
 {
 	const char *asked = words_text(session->words, 2);
 	struct control *control = session->control;
-	char folder[PATH_MAX], text[FLIGHT_TEXT_BYTES], line[PATH_MAX + FLIGHT_TEXT_BYTES + 4];
+	char folder[PATH_MAX], text[FLIGHT_TEXT_BYTES];
 	struct problem problem = {.text = ""};
 	struct recording_dump dump;
+	struct printed line;
 	int result;
 
 	if (control->flight == NULL) {
@@ -352,6 +333,6 @@ void session_flight(struct session *session)
 		                                          folder, "flight", text));
 		return;
 	}
-	snprintf(line, sizeof(line), "%s: %s\n", folder, text);
-	answer_text(&session->output, "flight", line, strlen(line));
+	fprintf(printed_begin(&line), "%s: %s\n", folder, text);
+	answer_printed(&session->output, "flight", &line);
 }

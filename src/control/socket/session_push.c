@@ -161,8 +161,7 @@ void session_sample(struct session *session)
 			session_error_at(session, column, "sample", error.name, error.text);
 			return;
 		}
-		sampler = sampler_make(interval_ns, (uint32_t)rows,
-		                       control->ops->now_ns(control->context));
+		sampler = sampler_make(interval_ns, (uint32_t)rows, control_now_ns(control));
 		if (sampler == NULL) {
 			session_error(session, "sample", ERROR_NO_MEMORY, "no memory for samples");
 			return;
@@ -198,7 +197,7 @@ bool session_wants_push(struct session *session)
 	uint64_t first, next;
 
 	if (session->sampler != NULL)
-		sampler_step(session->sampler, control, control->ops->now_ns(control->context));
+		sampler_step(session->sampler, control, control_now_ns(control));
 	return !session->over && session->output.n == 0 &&
 	       ((session->listens && control_events(control, &first, &next) &&
 	         session->next_event < next) ||

@@ -70,9 +70,6 @@ void session_line_note(struct session *session, bool flight);
 /* Returns the oldest descriptor that was received, and its ownership; -1 if there is none. */
 int session_descriptor_take(struct session *session);
 
-/* Prints, for `help`, the commands that are not in the scenario language. */
-void session_help_print(FILE *out);
-
 /* ---- the lines; each answers the one under way ---- */
 
 /* session_change.c */
@@ -95,7 +92,6 @@ void session_hello(struct session *session);
 void session_capture(struct session *session);
 void session_flight(struct session *session);
 void session_show(struct session *session, const struct command *command);
-void session_help(struct session *session, const struct command *command);
 void session_probe(struct session *session, const struct command *command);
 /* Ends the capture, if there is one. */
 void session_capture_end(struct session *session);

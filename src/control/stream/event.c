@@ -19,47 +19,6 @@
 
 #define SENTENCE_BYTES 1200
 #define HEAD_BYTES     120
-#define LINES_MAX      32 /* of a change, in one event */
-#define LINES_BYTES    2048
-
-struct stamp {
-	uint64_t number, t_ns, wall_ns;
-};
-
-static void stamp_text(const struct stamp *stamp, char text[HEAD_BYTES])
-{
-	time_t seconds = (time_t)(stamp->wall_ns / SIMTIME_S);
-	char date[40];
-	struct tm tm;
-
-	gmtime_r(&seconds, &tm);
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text, HEAD_BYTES,
-	         "event %" PRIu64 " %s.%06" PRIu64 "Z +%" PRIu64 ".%09" PRIu64 "s", stamp->number,
-	         date, stamp->wall_ns % SIMTIME_S / SIMTIME_US, stamp->t_ns / SIMTIME_S,
-	         stamp->t_ns % SIMTIME_S);
-}
-
-/* Returns the whole object as a line, to be freed; NULL if there is no memory, or the line is too
- * long. */
-static char *event_json(const char *kind, const struct stamp *stamp, json_t *members,
-                        const char *sentence)
-{
-	json_t *object =
-	        json_pack("{s:s,s:I,s:I,s:I}", "event", kind, "seq", (json_int_t)stamp->number,
-	                  "t_ns", (json_int_t)stamp->t_ns, "wall_ns", (json_int_t)stamp->wall_ns);
-	char *line = NULL;
-
-	if (object != NULL && members != NULL && json_object_update(object, members) == 0 &&
-	    json_object_set_new(object, "text", json_string(sentence)) == 0)
-		line = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
-	if (line != NULL && strlen(line) + strlen(sentence) + HEAD_BYTES + 64 > EVENT_BYTES_MAX) {
-		free(line);
-		line = NULL;
-	}
-	return line;
-}
 
 /* ---- the log ---- */
 
@@ -108,27 +67,40 @@ static void log_line(enum run_log_level level, const char *kind, json_t *members
 	run_log_with(level, fields, n, "%s", sentence);
 }
 
-/* Adds it in any case: a missing number would look like a missing event. With events_lock, so that
- * numbers and instants have one order. */
+/* Adds it in any case, if only as incomplete, for lack of memory or because its object is too long:
+ * a missing number would look like a missing event. With events_lock, so that numbers and instants
+ * have one order. */
 static void add(struct control *control, const char *kind, json_t *members, const char *sentence)
 {
-	char head[HEAD_BYTES], plain[HEAD_BYTES + 160], text[SENTENCE_BYTES + HEAD_BYTES + 64];
-	struct stamp stamp;
-	char *line;
+	const uint64_t number = event_log_next(control->events), t_ns = control_now_ns(control);
+	char plain[HEAD_BYTES + 160], text[SENTENCE_BYTES + HEAD_BYTES + 64], date[40],
+	        *line = NULL;
 	struct timespec wall;
+	json_t *object;
+	struct tm tm;
 
 	clock_gettime(CLOCK_REALTIME, &wall);
-	stamp.number = event_log_next(control->events);
-	stamp.t_ns = control->ops->now_ns(control->context);
-	stamp.wall_ns = (uint64_t)wall.tv_sec * SIMTIME_S + (uint64_t)wall.tv_nsec;
-	stamp_text(&stamp, head);
-	line = event_json(kind, &stamp, members, sentence);
-	if (line == NULL)
+	gmtime_r(&wall.tv_sec, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text, sizeof(text),
+	         "event %" PRIu64 " %s.%06ldZ +%" PRIu64 ".%09" PRIu64 "s %s: %s", number, date,
+	         wall.tv_nsec / 1000, t_ns / SIMTIME_S, t_ns % SIMTIME_S, kind, sentence);
+	object = json_pack("{s:s,s:I,s:I,s:I}", "event", kind, "seq", (json_int_t)number, "t_ns",
+	                   (json_int_t)t_ns, "wall_ns",
+	                   (json_int_t)wall.tv_sec * (json_int_t)SIMTIME_S + wall.tv_nsec);
+	if (object != NULL && members != NULL && json_object_update(object, members) == 0 &&
+	    json_object_set_new(object, "text", json_string(sentence)) == 0)
+		line = json_dumps(object, JSON_COMPACT);
+	json_decref(object);
+	if (line == NULL || strlen(line) + strlen(sentence) + HEAD_BYTES + 64 > EVENT_BYTES_MAX) {
+		free(line);
+		line = NULL;
 		snprintf(plain, sizeof(plain),
 		         "{\"event\":\"%.32s\",\"seq\":%" PRIu64 ",\"t_ns\":%" PRIu64
 		         ",\"wall_ns\":%" PRIu64 ",\"incomplete\":true}",
-		         kind, stamp.number, stamp.t_ns, stamp.wall_ns);
-	snprintf(text, sizeof(text), "%s %s: %s", head, kind, sentence);
+		         kind, number, t_ns,
+		         (uint64_t)wall.tv_sec * SIMTIME_S + (uint64_t)wall.tv_nsec);
+	}
 	event_log_add(control->events, line != NULL ? line : plain, text);
 	if (control->recording != NULL)
 		recording_note(control->recording, strdup(line != NULL ? line : plain));
@@ -180,8 +152,9 @@ void event_stopped(struct control *control, enum run_log_level level, const char
 	event_tell(control, level, "stopped", json_pack("{s:s}", "why", why), "weir ends: %s", why);
 }
 
-void event_of_runtime(struct control *control, const struct runtime_event *event)
+void event_of_runtime(void *argument, const struct runtime_event *event)
 {
+	struct control *control = argument;
 	const struct scenario *scenario = *control->scenario;
 	const char *port =
 	        event->index < scenario->n_ports ? scenario->ports[event->index].name : "";
@@ -215,85 +188,4 @@ void event_of_runtime(struct control *control, const struct runtime_event *event
 		           "%s", event->line);
 		return;
 	}
-}
-
-void event_of_recording(struct control *control)
-{
-	char line[SENTENCE_BYTES];
-
-	if (recording_trouble(control->recording, line, sizeof(line)))
-		event_tell(control, RUN_LOG_WARNING, "recording-ended", json_object(), "%s", line);
-}
-
-void event_cleared(struct control *control, const struct peer *who)
-{
-	char whom[PEER_TEXT_BYTES];
-
-	peer_text(who, whom);
-	event_tell(control, RUN_LOG_INFO, "cleared", json_pack("{s:o}", "who", peer_json(who)),
-	           "counters cleared by %s", whom);
-}
-
-/* Puts as many lines into both as the event has room for. Returns the number of all lines. */
-static uint32_t put_lines(const struct event_change *change, json_t *lines, FILE *out)
-{
-	uint32_t n = 0, put = 0;
-	size_t bytes = 0;
-
-	for (size_t at = 0; at < change->lines_n; n++) {
-		const char *line = change->lines + at + strlen(change->lines + at) + 1;
-		size_t length = strlen(line);
-
-		if (put == n && n < LINES_MAX && bytes + length <= LINES_BYTES) {
-			json_array_append_new(lines, json_string(line));
-			fprintf(out, "%s%s", n > 0 ? "; " : "", line);
-			bytes += length;
-			put++;
-		}
-		at = (size_t)(line - change->lines) + length + 1;
-	}
-	if (put < n)
-		fprintf(out, "%sand %s%s", put > 0 ? "; " : "", count_of(n - put, "line").text,
-		        put > 0 ? " more" : "");
-	return n;
-}
-
-static void put_clouds(const struct event_change *change, json_t *clouds, FILE *out)
-{
-	for (uint32_t i = 0; i < change->n_clouds && i < EVENT_CLOUDS_MAX; i++) {
-		json_array_append_new(clouds, json_string(change->clouds[i]));
-		fprintf(out, "%s%s", i > 0 ? ", " : "clouds ", change->clouds[i]);
-	}
-	if (change->n_clouds == 0)
-		fputs("nothing changes", out);
-	else if (change->n_clouds > EVENT_CLOUDS_MAX)
-		fprintf(out, " and %" PRIu32 " more", change->n_clouds - EVENT_CLOUDS_MAX);
-}
-
-void event_change(struct control *control, const struct event_change *change)
-{
-	bool whole = strcmp(change->how, "load") == 0;
-	json_t *members = json_pack("{s:o,s:s}", "who", peer_json(change->who), "how", change->how);
-	json_t *list = json_array();
-	char whom[PEER_TEXT_BYTES];
-	uint32_t n = change->n_clouds;
-	struct printed text;
-	FILE *out = printed_begin(&text);
-
-	peer_text(change->who, whom);
-	if (whole)
-		put_clouds(change, list, out);
-	else
-		n = put_lines(change, list, out);
-	printed_end(&text);
-	json_object_set_new(members, whole ? "clouds" : "lines", list);
-	json_object_set_new(members, whole ? "clouds_in_all" : "lines_in_all", json_integer(n));
-	if (change->lease != 0) {
-		json_object_set_new(members, "lease", json_integer((json_int_t)change->lease));
-		json_object_set_new(members, "lease_ns",
-		                    json_integer((json_int_t)change->lease_ns));
-	}
-	event_tell(control, RUN_LOG_INFO, "change", members, "%s by %s: %s", change->how, whom,
-	           text.bytes != NULL ? text.bytes : "");
-	free(text.bytes);
 }

@@ -31,25 +31,9 @@ void event_tell(struct control *control, enum run_log_level level, const char *k
 void event_started(struct control *control);
 /* `why`: such as `SIGTERM`. */
 void event_stopped(struct control *control, enum run_log_level level, const char *why);
-/* Adds an event that the runtime's tick reports. */
-void event_of_runtime(struct control *control, const struct runtime_event *event);
-/* Adds an event, once, if the recording has ended before its run. */
-void event_of_recording(struct control *control);
-void event_cleared(struct control *control, const struct peer *who);
+/* Adds an event that the runtime's tick reports. `control`: a struct control; for runtime_tick. */
+void event_of_runtime(void *control, const struct runtime_event *event);
 
 #define EVENT_CLOUDS_MAX 32 /* the most clouds that an event names */
-
-/* A change that has been posted. */
-struct event_change {
-	const struct peer *who;
-	const char *how;           /* `line`, `batch`, `load`, `lease`, `revert` */
-	const char *lines;         /* each with its number before it, both terminated by a 0 */
-	size_t lines_n;            /* their size in bytes */
-	const char *const *clouds; /* of a whole scenario: the clouds that change */
-	uint32_t n_clouds;
-	uint64_t lease; /* number of the lease; 0: none */
-	uint64_t lease_ns;
-};
-void event_change(struct control *control, const struct event_change *change);
 
 #endif

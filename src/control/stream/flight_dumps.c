@@ -101,7 +101,7 @@ static bool listed(const char *list, const char *kind)
 
 void flight_dumps_event(struct flight_dumps *dumps, const char *kind)
 {
-	const uint64_t now_ns = dumps->control->ops->now_ns(dumps->control->context);
+	const uint64_t now_ns = control_now_ns(dumps->control);
 
 	if (dumps->why != NULL || !listed(dumps->wish.on, kind) ||
 	    dumps->by_events == FLIGHT_DUMPS_MAX ||
@@ -149,17 +149,14 @@ static void name_folder(const struct flight_dumps *dumps, const char *asked, cha
 
 void flight_dump_text(const struct recording_dump *dump, char text[FLIGHT_TEXT_BYTES])
 {
-	char size[HUMAN_UNIT_SIZE];
-
-	human_unit_format(size, sizeof(size), HUMAN_BYTES, (double)dump->bytes, 3);
 	snprintf(text, FLIGHT_TEXT_BYTES,
 	         "+%" PRIu64 ".%03" PRIu64 " s to +%" PRIu64 ".%03" PRIu64 " s: %s, %s",
 	         dump->from_ns / SIMTIME_S, dump->from_ns % SIMTIME_S / SIMTIME_MS,
 	         dump->to_ns / SIMTIME_S, dump->to_ns % SIMTIME_S / SIMTIME_MS,
-	         count_of(dump->packets, "packet").text, size);
+	         count_of(dump->packets, "packet").text,
+	         human_of(HUMAN_BYTES, (double)dump->bytes, 3).text);
 	if (dump->without > 0)
-		snprintf(text + strlen(text), FLIGHT_TEXT_BYTES - strlen(text),
-		         "; without %s, which %s no snapshot yet",
+		text_add(text, FLIGHT_TEXT_BYTES, "; without %s, which %s no snapshot yet",
 		         count_of(dump->without, "worker").text,
 		         dump->without == 1 ? "has" : "have");
 }

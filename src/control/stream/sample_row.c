@@ -15,29 +15,19 @@ static double number(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-/* Prints ` in 842 kbit/s 70/s`: bits and packets a second. */
-static void put_rate(FILE *out, const char *what, double bps, double pps)
-{
-	char rate[HUMAN_UNIT_SIZE];
-
-	human_unit_format(rate, sizeof(rate), HUMAN_BPS, bps, 3);
-	fprintf(out, " %s %s %.0f/s", what, rate, pps);
-}
-
+/* Prints ` in 842 kbit/s 70/s out ...`: bits and packets a second. */
 static void put_rates(FILE *out, const json_t *object, double seconds)
 {
-	const struct figures_rate rate = figures_rate(object, seconds);
-
-	put_rate(out, "in", rate.in_bps, rate.in_pps);
-	put_rate(out, "out", rate.out_bps, rate.out_pps);
+	fprintf(out, " in %s %.0f/s out %s %.0f/s",
+	        human_of(HUMAN_BPS, number(object, "rx_bytes") / seconds * 8, 3).text,
+	        number(object, "rx_packets") / seconds,
+	        human_of(HUMAN_BPS, number(object, "tx_bytes") / seconds * 8, 3).text,
+	        number(object, "tx_packets") / seconds);
 }
 
 static void put_time(FILE *out, const char *what, double ns)
 {
-	char text[HUMAN_UNIT_SIZE];
-
-	human_unit_format(text, sizeof(text), HUMAN_NS, ns, 3);
-	fprintf(out, " %s %s", what, text);
+	fprintf(out, " %s %s", what, human_of(HUMAN_NS, ns, 3).text);
 }
 
 static void print_port(FILE *out, const json_t *port, double seconds)
@@ -56,14 +46,12 @@ static void print_port(FILE *out, const json_t *port, double seconds)
 static void print_cloud(FILE *out, const char *what, const json_t *cloud, double seconds)
 {
 	const json_t *delay = json_object_get(cloud, "delay_ns");
-	char queue[HUMAN_UNIT_SIZE];
 
 	fprintf(out, "sample %s %s", what, json_string_value(json_object_get(cloud, "cloud")));
 	put_rates(out, cloud, seconds);
-	human_unit_format(queue, sizeof(queue), HUMAN_BYTES, number(cloud, "queue_bytes"), 3);
 	fprintf(out, " drops emulated %.0f congestion %.0f real %.0f queue %s",
 	        number(cloud, "emulated"), number(cloud, "congestion"), number(cloud, "real"),
-	        queue);
+	        human_of(HUMAN_BYTES, number(cloud, "queue_bytes"), 3).text);
 	if (delay != NULL && number(delay, "count") > 0) {
 		put_time(out, "delay p50", number(delay, "p50"));
 		put_time(out, "p99", number(delay, "p99"));
@@ -74,14 +62,13 @@ static void print_cloud(FILE *out, const char *what, const json_t *cloud, double
 static void print_worker(FILE *out, const json_t *worker)
 {
 	double polls = number(worker, "polls");
-	char used[HUMAN_UNIT_SIZE], room[HUMAN_UNIT_SIZE];
 
-	human_unit_format(used, sizeof(used), HUMAN_BYTES, number(worker, "memory_used_bytes"), 3);
-	human_unit_format(room, sizeof(room), HUMAN_BYTES, number(worker, "memory_bytes"), 3);
 	fprintf(out, "sample worker %.0f %s busy %.1f%% holds %.0f memory %s of %s\n",
 	        number(worker, "worker"), json_string_value(json_object_get(worker, "role")),
 	        polls > 0 ? number(worker, "busy_polls") / polls * 100 : 0,
-	        number(worker, "held_packets"), used, room);
+	        number(worker, "held_packets"),
+	        human_of(HUMAN_BYTES, number(worker, "memory_used_bytes"), 3).text,
+	        human_of(HUMAN_BYTES, number(worker, "memory_bytes"), 3).text);
 }
 
 void sample_print(FILE *out, const json_t *sample)
@@ -157,35 +144,24 @@ void sample_rows_clear(struct sample_rows *rows)
 	rows->n = rows->n_templates = rows->least = 0;
 }
 
-uint64_t sample_weight(const struct sample_figures *figures, const struct sample_row *row)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < figures->n_counters; i++)
-		sum += figures->weight[i] * row->v[i];
-	return sum;
-}
-
 static void find_least(struct sample_rows *rows)
 {
 	rows->least = 0;
 	for (uint32_t i = 1; i < rows->n; i++)
-		if (sample_weight(&rows->figures, &rows->row[i]) <
-		    sample_weight(&rows->figures, &rows->row[rows->least]))
+		if (rows->row[i].weight < rows->row[rows->least].weight)
 			rows->least = i;
 }
 
 void sample_rows_offer(struct sample_rows *rows, const struct sample_row *row)
 {
-	if (rows->n < rows->most) {
+	if (rows->n < rows->most)
 		rows->row[rows->n++] = *row;
-		if (rows->n == rows->most)
-			find_least(rows);
-	} else if (sample_weight(&rows->figures, row) >
-	           sample_weight(&rows->figures, &rows->row[rows->least])) {
+	else if (row->weight > rows->row[rows->least].weight)
 		rows->row[rows->least] = *row;
+	else
+		return;
+	if (rows->n == rows->most)
 		find_least(rows);
-	}
 }
 
 void sample_rows_template(struct sample_rows *rows, const struct sample_row *row)
@@ -215,6 +191,7 @@ void sample_row_read(const struct sample_figures *figures, struct sample_row *ro
 		uint64_t now = row->v[i];
 
 		row->v[i] -= seen == NULL ? now : anew ? 0 : seen[i];
+		row->weight += figures->weight[i] * row->v[i];
 		if (seen != NULL)
 			seen[i] = now;
 	}
@@ -245,29 +222,23 @@ json_t *sample_percentiles(const struct histogram *histogram)
 	                 (json_int_t)histogram->max);
 }
 
-static const struct sample_delays *delays_before(const struct sample_rows *rows, uint32_t cloud)
-{
-	for (uint32_t i = 0; i < rows->n_delays; i++)
-		if (rows->delays[i].cloud == cloud)
-			return &rows->delays[i];
-	return NULL;
-}
-
 /* Returns the delays since the last sample; NULL, which no object gets, if the cloud was not in
  * it. */
 static json_t *delays_since(const struct sample_rows *rows, struct control *control, uint32_t cloud,
                             struct sample_delays *now)
 {
-	const struct sample_delays *before = delays_before(rows, cloud);
+	const struct sample_delays *before = rows->delays, *end = before + rows->n_delays;
 	struct histogram *delays = malloc(sizeof(*delays));
 	json_t *object = NULL;
 
+	while (before < end && before->cloud != cloud)
+		before++;
 	now->cloud = cloud;
 	now->part = (struct histogram_part){.n = 0};
 	if (delays != NULL &&
 	    control->ops->delays(control->context, (*control->scenario)->clouds[cloud]->name,
 	                         delays) &&
-	    histogram_part_make(&now->part, delays) && before != NULL) {
+	    histogram_part_make(&now->part, delays) && before < end) {
 		if (before->part.count <= delays->count)
 			histogram_less(delays, &before->part);
 		object = sample_percentiles(delays);
@@ -285,13 +256,12 @@ static json_t *row_json(const struct sample_figures *figures, const struct sampl
 	return object;
 }
 
-static int heavier(const void *a, const void *b, void *figures)
+static int heavier(const void *a, const void *b)
 {
 	const struct sample_row *x = a, *y = b;
-	uint64_t m = sample_weight(figures, x), n = sample_weight(figures, y);
 
-	if (m != n)
-		return m > n ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
 	if (x->cloud != y->cloud)
 		return x->cloud < y->cloud ? -1 : 1;
 	return x->index < y->index ? -1 : x->index > y->index;
@@ -307,7 +277,7 @@ void sample_rows_json(struct sample_rows *rows, struct control *control, json_t 
 	*clouds = json_array();
 	*templates = json_array();
 	if (rows->n > 0)
-		qsort_r(rows->row, rows->n, sizeof(*rows->row), heavier, &rows->figures);
+		qsort(rows->row, rows->n, sizeof(*rows->row), heavier);
 	for (uint32_t i = 0; now != NULL && i < rows->n; i++) {
 		const struct sample_row *row = &rows->row[i];
 		const struct cloud_conf *cloud = scenario->clouds[row->cloud];

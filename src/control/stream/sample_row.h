@@ -27,6 +27,7 @@ struct sample_row {
 	uint32_t cloud,
 	        index; /* cloud: in the scenario; index: in a template; of a template's own row, how
 	                * many clouds it has */
+	uint64_t weight; /* the bytes in and out, plus drops as if each were a frame */
 	uint64_t v[SAMPLE_FIGURES_MAX]; /* in the order of the figures */
 };
 
@@ -58,13 +59,11 @@ void sample_rows_template(struct sample_rows *rows, const struct sample_row *row
 void sample_rows_json(struct sample_rows *rows, struct control *control, json_t **clouds,
                       json_t **templates);
 
-/* Reads the row of a cloud: what was counted since `seen`, which becomes what is counted now, and
- * what it has now. If a counter has decreased, the cloud was made anew, or cleared: then all of it
- * counts. `seen` NULL: there was no memory for it, and nothing counts. */
+/* Reads the row of a cloud, all 0 but for its indices: what was counted since `seen`, which becomes
+ * what is counted now, and what it has now. If a counter has decreased, the cloud was made anew, or
+ * cleared: then all of it counts. `seen` NULL: there was no memory for it, and nothing counts. */
 void sample_row_read(const struct sample_figures *figures, struct sample_row *row,
                      const struct cloud_brief *brief, uint64_t seen[SAMPLE_COUNTERS_MAX]);
-/* Returns the bytes in and out, plus drops as if each were a frame. */
-uint64_t sample_weight(const struct sample_figures *figures, const struct sample_row *row);
 void sample_row_add(const struct sample_figures *figures, struct sample_row *to,
                     const struct sample_row *from);
 /* Adds the first n figures to an object. */

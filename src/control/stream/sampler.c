@@ -159,7 +159,7 @@ static void take_brief(struct sampler *sampler, const struct cloud_brief *brief,
 	sample_row_read(figures, &row, brief, seen != NULL ? seen->v : NULL);
 	sample_row_add(figures, &sampler->all, &row);
 	sampler->n_clouds += !head;
-	sampler->n_busy += !head && sample_weight(figures, &row) > 0;
+	sampler->n_busy += !head && row.weight > 0;
 	if (many)
 		sample_row_add(figures, &sampler->of_template, &row);
 	if (!head)
@@ -291,7 +291,7 @@ static void pass_begin(struct sampler *sampler, uint64_t now_ns)
 static void pass_end(struct sampler *sampler, struct control *control)
 {
 	const struct sample_figures *figures = &sampler->rows.figures;
-	simtime now = control->ops->now_ns(control->context);
+	simtime now = control_now_ns(control);
 	struct timespec wall;
 	json_t *memory, *sample, *clouds, *templates, *ports, *workers, *all = json_object();
 

@@ -7,11 +7,13 @@
 
 #include "account/count.h"
 #include "engine/engine_report.h"
+#include "figures/figures.h"
 #include "schedule/at.h"
 #include "schedule/every.h"
 #include "stream/event.h"
 #include "text/alloc_failure.h"
 #include "text/statement_text.h"
+#include "units/human_unit.h"
 
 #define BRIEFS 64
 
@@ -47,17 +49,8 @@ static bool follow_losses(struct loss_watch *watch, struct control *control)
 	watch->changes = control->changes;
 	watch->begun = true;
 	watch->cloud = watch->from = 0;
-	memset(watch->drops, 0, sizeof(watch->drops));
+	watch->counters = (struct counters){0};
 	return true;
-}
-
-static uint64_t drops_of(const uint64_t drops[REASON_COUNT], enum reason_kind kind)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < REASON_COUNT; i++)
-		sum += reason_kind((enum reason)i) == kind ? drops[i] : 0;
-	return sum;
 }
 
 static bool kind_told(const struct loss_watched *watched, enum reason_kind kind)
@@ -111,18 +104,16 @@ struct cause {
 static void why_text(char why[WHY_BYTES], const struct cause *causes, size_t n)
 {
 	char digits[COUNT_SIZE];
-	size_t several = 0, at = 0;
+	size_t several = 0;
 
 	why[0] = '\0';
 	for (size_t i = 0; i < n; i++)
 		several += causes[i].packets > 0;
-	for (size_t i = 0; i < n && at < WHY_BYTES; i++) {
-		if (causes[i].packets == 0)
-			continue;
-		at += (size_t)snprintf(why + at, WHY_BYTES - at, "%s%s%s%s", at ? "; " : "",
-		                       several > 1 ? count_text(digits, causes[i].packets) : "",
-		                       several > 1 ? ": " : "", causes[i].why);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (causes[i].packets > 0)
+			text_add(why, WHY_BYTES, "%s%s%s%s", why[0] ? "; " : "",
+			         several > 1 ? count_text(digits, causes[i].packets) : "",
+			         several > 1 ? ": " : "", causes[i].why);
 }
 
 static void tell_real(struct control *control, const char *what, const char *name, uint64_t since,
@@ -171,22 +162,21 @@ static void tell_port(struct control *control, const struct port_report *port, u
 	         port->link_up ? "the device could not send them" : "the link is down"},
 	        {port->not_written, "its file could not be written"},
 	};
+	json_t *lost = json_object();
 	char why[WHY_BYTES];
 
 	why_text(why, causes, sizeof(causes) / sizeof(causes[0]));
-	tell_real(control, "port", port->name, since, total, why,
-	          json_pack("{s:I,s:I,s:I,s:I,s:I}", "rx_missed", (json_int_t)port->rx_missed,
-	                    "rx_no_mbuf", (json_int_t)port->rx_no_mbuf, "tx_full",
-	                    (json_int_t)port->tx_full, "not_sent", (json_int_t)port->not_sent,
-	                    "not_written", (json_int_t)port->not_written));
+	figures_add(&lost, FIGURE_PORT, FIGURE_LOST, port);
+	tell_real(control, "port", port->name, since, total, why, lost);
 }
 
 /* Reports the losses of a cloud, in at most `most` events, and returns their number. `all` is false
  * if there may be more. */
 static uint32_t judge(struct control *control, struct loss_watched *watched, const char *cloud,
-                      const uint64_t drops[REASON_COUNT], uint32_t most, bool *all)
+                      const struct counters *counters, uint32_t most, bool *all)
 {
-	uint64_t real = drops_of(drops, REASON_REAL), since;
+	const uint64_t *drops = counters->drops;
+	uint64_t real = counters_drops_of(counters, REASON_REAL), since;
 	bool first_real = false;
 	uint32_t told = 0;
 
@@ -207,14 +197,13 @@ static uint32_t judge(struct control *control, struct loss_watched *watched, con
 	}
 	if (first_real) { /* reported just now, with its count */
 		watched->real = real;
-		watched->second =
-		        (uint32_t)(control->ops->now_ns(control->context) / SIMTIME_S) + 1;
+		watched->second = (uint32_t)(control_now_ns(control) / SIMTIME_S) + 1;
 	}
 	if (told == most) {
 		*all = false;
 		return told;
 	}
-	if (real_since(watched, real, control->ops->now_ns(control->context), &since)) {
+	if (real_since(watched, real, control_now_ns(control), &since)) {
 		tell_cloud(control, cloud, since, real, drops);
 		told++;
 	}
@@ -222,7 +211,7 @@ static uint32_t judge(struct control *control, struct loss_watched *watched, con
 }
 
 /* Reads on in the present cloud, and returns how many clouds that took. `whole` is true at the end
- * of the cloud or template; `drops` is then its total. */
+ * of the cloud or template; the drops are then its total. */
 static uint32_t read_on(struct loss_watch *watch, struct control *control, const char *name,
                         uint32_t most, bool *whole)
 {
@@ -234,7 +223,7 @@ static uint32_t read_on(struct loss_watch *watch, struct control *control, const
 
 	for (uint32_t i = 0; i < n; i++)
 		for (int reason = 0; reason < REASON_COUNT; reason++)
-			watch->drops[reason] += briefs[i].counters.drops[reason];
+			watch->counters.drops[reason] += briefs[i].counters.drops[reason];
 	watch->from += n;
 	*whole = !many || n < asked;
 	return n + 1;
@@ -252,15 +241,31 @@ static void watch_clouds(struct loss_watch *watch, struct control *control)
 		looked += read_on(watch, control, name, LOSS_WATCH_AT_ONCE - looked, &whole);
 		if (!whole)
 			continue;
-		told += judge(control, &watch->clouds[watch->cloud], name, watch->drops,
+		told += judge(control, &watch->clouds[watch->cloud], name, &watch->counters,
 		              LOSS_WATCH_EVENTS - told, &all);
-		memset(watch->drops, 0, sizeof(watch->drops));
+		watch->counters = (struct counters){0};
 		watch->from = 0;
 		if (!all) /* the next step looks at this cloud again */
 			return;
 		watch->cloud = (watch->cloud + 1) % scenario->n_clouds;
 		seen++;
 	}
+}
+
+/* Looks at one port in each step. */
+static void watch_port(struct loss_watch *watch, struct control *control)
+{
+	uint32_t n = control->ops->ports(control->context);
+	struct port_report *port = malloc(sizeof(*port));
+	uint64_t lost, since;
+
+	watch->port = watch->port + 1 < n ? watch->port + 1 : 0;
+	if (port != NULL && n > 0 && control->ops->port(control->context, watch->port, port)) {
+		lost = figures_lost(port);
+		if (real_since(&watch->ports[watch->port], lost, control_now_ns(control), &since))
+			tell_port(control, port, since, lost);
+	}
+	free(port);
 }
 
 void loss_watch_step(struct loss_watch *watch, struct control *control)
@@ -270,22 +275,7 @@ void loss_watch_step(struct loss_watch *watch, struct control *control)
 		return;
 	if (follow_losses(watch, control)) {
 		watch_clouds(watch, control);
-		uint32_t n = control->ops->ports(control->context);
-		struct port_report *port = malloc(sizeof(*port));
-		struct loss_watched *watched;
-		uint64_t lost, since;
-
-		watch->port = watch->port + 1 < n ? watch->port + 1 : 0;
-		watched = &watch->ports[watch->port];
-		if (port != NULL && n > 0 &&
-		    control->ops->port(control->context, watch->port, port)) {
-			lost = port->rx_missed + port->rx_no_mbuf + port->tx_full + port->not_sent +
-			       port->not_written;
-			if (real_since(watched, lost, control->ops->now_ns(control->context),
-			               &since))
-				tell_port(control, port, since, lost);
-		}
-		free(port);
+		watch_port(watch, control);
 	}
 	control_look_end(control);
 }
@@ -496,7 +486,7 @@ static bool tell_row(struct control *control, struct schedule_row *row, simtime 
 
 void schedule_watch_step(struct schedule_watch *watch, struct control *control)
 {
-	simtime now = control->ops->now_ns(control->context);
+	simtime now = control_now_ns(control);
 	uint32_t told = 0;
 
 	if (!follow_schedules(watch, control))

@@ -8,7 +8,7 @@
 #ifndef WEIR_WATCH_H
 #define WEIR_WATCH_H
 
-#include "account/reason.h"
+#include "account/counters.h"
 #include "service/control.h"
 #include "service/roll.h"
 
@@ -41,8 +41,8 @@ struct loss_watch {
 	struct loss_watched *clouds;
 	uint64_t changes, cleared_ns;
 	bool begun;
-	uint32_t cloud, from;         /* the next cloud; in a template, the next of its clouds */
-	uint64_t drops[REASON_COUNT]; /* of the template so far */
+	uint32_t cloud, from;     /* the next cloud; in a template, the next of its clouds */
+	struct counters counters; /* only drops: of the template so far */
 	uint32_t port;
 	struct loss_watched ports[SCENARIO_PORTS_MAX];
 };
