@@ -68,21 +68,6 @@ int python_run(const struct python_command *command, const struct python_value *
  *   {"ask": "nearest", "word", "words": [...]}         {"nearest"}: the word that may be meant, or
  *                                                      null
  *   {"ask": "table", "columns": "llr", "cells": [...]} {"text"}: as text/table.h prints it
- *   {"ask": "page", "title", "subtitle", "parts": [{KIND: ...}, ...]}
- *                                                      {"text"}: HTML, as report/page.h writes it
- *
- * A part of a page is {"heading": TEXT}, {"text": TEXT}, {"alarm": TEXT}, {"code": TEXT}, or one of
- *
- *   {"table": {"caption", "head": [...], "cells": [...], "alarms": [...]}}
- *   {"figure": {"caption", "title", "x": AXIS, "y": AXIS, "width", "height", "series": [
- *               {"kind", "name", "x": [...], "y": [...], "low", "high", "color", "marker",
- *                "hollow", "dashed", "values"}, ...]}}
- *
- * An AXIS is {"label", "unit", "scale", "from_zero", "categories"}: the unit is ns, pps, bytes,
- * count or percent, the scale log10 or linear. A series is of `points`, a `line`, a `step`, `bars`
- * or a `histogram`; the marker of a line is a `circle`, hollow points are diamonds. What is null or
- * missing is left out.
  */
-json_t *python_page(const json_t *question);
 
 #endif
