@@ -9,9 +9,28 @@ import xml.etree.ElementTree as xml
 import pytest
 
 from weir.page import (
-    BPS, BYTES, COUNT, NS, PERCENT, PLAIN, PPS, Axis, Bars, Chart, Histogram, HLines, Line, Marks,
-    Page, Points, Step, VLines)
-from weir.page import scale, svg, units
+    BPS,
+    BYTES,
+    COUNT,
+    NS,
+    PERCENT,
+    PLAIN,
+    PPS,
+    Axis,
+    Bars,
+    Chart,
+    Histogram,
+    HLines,
+    Line,
+    Marks,
+    Page,
+    Points,
+    Step,
+    VLines,
+    scale,
+    svg,
+    units,
+)
 from weir.page.series import MARKERS_MAX, thinned
 
 MANY = 200_000

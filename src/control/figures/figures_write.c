@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
 #include "engine/engine_report.h"
 #include "figures/figures.h"
 #include "text/table.h"
@@ -25,15 +28,14 @@ void figures_set(json_t **object, const char *key, json_t *value)
 json_t *figures_string(const char *text)
 {
 	json_t *string = json_string(text);
-	char ascii[256];
-	size_t n = 0;
+	char *ascii = string == NULL ? strdup(text) : NULL;
 
-	if (string != NULL)
-		return string;
-	for (; text[n] != '\0' && n < sizeof(ascii) - 1; n++)
-		ascii[n] = (unsigned char)text[n] < 0x80 ? text[n] : '?';
-	ascii[n] = '\0';
-	return json_string(ascii);
+	for (size_t n = 0; ascii != NULL && ascii[n] != '\0'; n++)
+		ascii[n] = (unsigned char)ascii[n] < 0x80 ? ascii[n] : '?';
+	if (ascii != NULL)
+		string = json_string(ascii);
+	free(ascii);
+	return string;
 }
 
 json_t *figures_spread(const struct histogram *h)

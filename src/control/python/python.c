@@ -82,37 +82,71 @@ int python_become_with(const struct python_command *command, const struct python
 	return status;
 }
 
+/* In the child: what ends this process ends its parent's work, and Python has the last word. */
+static void become_child(const struct python_command *command, const struct python_value *values,
+                         enum python_output output, int end)
+{
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	if (dup2(end, STDIN_FILENO) < 0 ||
+	    (output == PYTHON_OWN_OUTPUT && dup2(end, STDOUT_FILENO) < 0))
+		_exit(command->unable);
+	_exit(python_become_with(command, values));
+}
+
+int python_start(const struct python_command *command, const struct python_value *values,
+                 enum python_output output, struct python_process *process)
+{
+	int ends[2] = {-1, -1};
+
+	*process = (struct python_process){.pid = -1, .unable = command->unable};
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 &&
+	    (process->in = fdopen(ends[0], "r")) != NULL &&
+	    (process->out = fdopen(fcntl(ends[0], F_DUPFD_CLOEXEC, 0), "w")) != NULL)
+		process->pid = fork();
+	if (process->pid == 0)
+		become_child(command, values, output, ends[1]);
+	if (process->pid < 0)
+		fprintf(stderr, "weir %s: no process for Python: %s\n", command->command,
+		        strerror(errno));
+	if (ends[0] >= 0 && process->in == NULL)
+		close(ends[0]);
+	if (ends[1] >= 0)
+		close(ends[1]);
+	return process->pid < 0 ? -1 : 0;
+}
+
+void python_end_input(struct python_process *process)
+{
+	fflush(process->out);
+	shutdown(fileno(process->out), SHUT_WR);
+}
+
+int python_end(struct python_process *process)
+{
+	int status = process->unable << 8; /* as of an exit */
+
+	if (process->out) {
+		fflush(process->out);
+		/* Other children of this process may have the socket, too. */
+		shutdown(fileno(process->out), SHUT_RDWR);
+		fclose(process->out);
+	}
+	if (process->in)
+		fclose(process->in);
+	while (process->pid > 0 && waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*process = (struct python_process){.pid = 0};
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 int python_run(const struct python_command *command, const struct python_value *values,
                const struct python_ask *asks)
 {
-	int ends[2] = {-1, -1}, status = 0;
-	FILE *in = NULL, *out = NULL;
-	pid_t child = -1;
+	struct python_process process;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 &&
-	    (in = fdopen(ends[0], "r")) != NULL &&
-	    (out = fdopen(fcntl(ends[0], F_DUPFD_CLOEXEC, 0), "w")) != NULL)
-		child = fork();
-	if (child < 0)
-		fprintf(stderr, "weir %s: no process for Python: %s\n", command->command,
-		        strerror(errno));
-	if (child == 0) {
-		/* What ends this process ends its measurement, and Python has the last word. */
-		signal(SIGINT, SIG_IGN);
-		signal(SIGTERM, SIG_IGN);
-		_exit(dup2(ends[1], STDIN_FILENO) < 0 ? command->unable
-		                                      : python_become_with(command, values));
-	}
-	close(ends[1]);
-	if (child > 0)
-		python_answer(asks, in, out);
-	if (out)
-		fclose(out);
-	if (in)
-		fclose(in);
-	if (child < 0)
-		return command->unable;
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (python_start(command, values, PYTHON_SHARED_OUTPUT, &process) == 0)
+		python_answer(asks, process.in, process.out);
+	return python_end(&process);
 }

@@ -17,6 +17,7 @@
 #define WEIR_PYTHON_H
 
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <jansson.h>
 
@@ -56,9 +57,27 @@ struct python_ask {
  * ends. If there is no memory for an answer, it is {"error": TEXT}. Returns the exit status. */
 int python_answer(const struct python_ask *asks, FILE *in, FILE *out);
 
-/* Starts Python as python_become_with does, but in a process of its own, which ignores SIGINT and
- * SIGTERM, and answers what it asks over its standard input, which is a socket. Returns its exit
- * status; 128 and the number of the signal that has ended it; or `unable`, after a message. */
+/* Python in a process of its own, whose standard input is a socket. */
+struct python_process {
+	pid_t pid;
+	int unable;
+	FILE *in, *out; /* from it, and to it */
+};
+
+/* Which standard output it has: this process's; or PYTHON_OWN_OUTPUT, the socket, too. */
+enum python_output { PYTHON_SHARED_OUTPUT, PYTHON_OWN_OUTPUT };
+
+/* Starts Python as python_become_with does, but in a process of its own, which ignores SIGINT,
+ * SIGTERM and SIGHUP. Returns 0, or -1 after a message. */
+int python_start(const struct python_command *command, const struct python_value *values,
+                 enum python_output output, struct python_process *process);
+/* Ends what it reads. */
+void python_end_input(struct python_process *process);
+/* Waits for its end. Returns its exit status; 128 and the number of the signal that has ended it;
+ * or `unable`, if it was not started. All zero: it returns 0. */
+int python_end(struct python_process *process);
+
+/* Starts Python, and answers what it asks. Returns as python_end does. */
 int python_run(const struct python_command *command, const struct python_value *values,
                const struct python_ask *asks);
 

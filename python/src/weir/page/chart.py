@@ -102,7 +102,7 @@ class Chart:
         rows = Legend(series, width).height()
         top = self._legend_top() + (rows + _LEGEND_GAP_PX if rows else 0)
         plot.height = max(self.height - top - (Frame(plot).bottom() + plot.foot), _LEAST_PX)
-        inset = 0 if self.x.most > 0 or self.x.categories else _X_INSET_PX
+        inset = 0 if self.x.is_given or self.x.categories else _X_INSET_PX
         x_scale.start, x_scale.end = inset, width - inset
         y_scale.start, y_scale.end = plot.height, 0
         return plot, left, top
@@ -116,18 +116,13 @@ def _tooltips(plot: Plot, series: Sequence[Series]) -> Iterator[str]:
     """Covers the data area by strips side by side. Each has a tooltip of the browser (an SVG
     <title>) with its place on the x axis and the values of each series in it. So a chart shows its
     values in a bounded number of bytes, however they are drawn."""
-    told: list[dict[int, tuple[int, float, float]]] = [{} for _ in series]
-    for cells, one in zip(told, series):
-        for strip, low, high in one.strips(plot):
-            if math.isfinite(low) and math.isfinite(high):
-                n, least, most = cells.get(strip, (0, low, high))
-                cells[strip] = n + 1, min(least, low), max(most, high)
+    told = [(one, one.strips(plot)) for one in series]
     width = plot.width / STRIPS
     for strip in range(STRIPS):
-        if not any(strip in cells for cells, one in zip(told, series) if not one.everywhere):
+        if not any(strip in values for one, values in told if not one.everywhere):
             continue
         left = strip * width
         lines = [span(plot.x, plot.x.value(left), plot.x.value(left + width))]
-        lines += [(f"{one.name}: " if one.name else "") + one.said(plot, *cells[strip])
-                  for cells, one in zip(told, series) if strip in cells]
+        lines += [(f"{one.name}: " if one.name else "") + one.said(plot, values[strip])
+                  for one, values in told if strip in values]
         yield svg.rect("hover", left, 0, width, plot.foot, svg.escaped("\n".join(lines)))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .units import PLAIN, COUNT, Unit, fixed, scientific, short
+from .units import COUNT, PLAIN, Unit, fixed, scientific, short
 
 # If the smallest datum is below this part of the largest, the range begins at 0.
 _NEAR_ZERO_LOOSE, _NEAR_ZERO_TIGHT = 0.3, 0.05
@@ -25,10 +25,10 @@ _TICKS_MAX = 128
 class Axis:
     """An axis as its user describes it.
 
-    Its range ends with `most` and begins at 0; or, without `most`, is chosen: the x axis ends with
-    the data, the y axis at round numbers. It starts at 0 if the data come near 0, if `from_zero` is
-    set, or if bars or a histogram stand on it. A logarithmic axis has no place for values <= 0:
-    they are drawn at its lower end and do not affect its range.
+    Its range is given, from `least` to `most`, or chosen: the x axis ends with the data, the y axis
+    at round numbers. It then starts at 0 if the data come near 0, if `from_zero` is set, or if bars
+    or a histogram stand on it. A logarithmic axis has no place for values <= 0: they are drawn at
+    its lower end and do not affect its range.
 
     Ticks are multiples of 1, 2 or 5 times a power of ten, in the largest prefix that suits the
     range. A linear axis names the unit once, in its label (`Delay (ms)`), a logarithmic axis at
@@ -41,8 +41,13 @@ class Axis:
     unit: Unit = PLAIN
     log: bool = False
     from_zero: bool = False
+    least: float = 0
     most: float = 0
     categories: Sequence[str] = ()
+
+    @property
+    def is_given(self) -> bool:
+        return self.least < self.most
 
 
 class Extent:
@@ -55,8 +60,8 @@ class Extent:
         finite = [v for v in values if math.isfinite(v)]
         self.low = min(self.low, min(finite, default=math.inf))
         self.high = max(self.high, max(finite, default=-math.inf))
-        self.least_positive = min(self.least_positive,
-                                  min((v for v in finite if v > 0), default=math.inf))
+        positive = finite if self.low > 0 else [v for v in finite if v > 0]
+        self.least_positive = min(self.least_positive, min(positive, default=math.inf))
 
 
 class Tick(NamedTuple):
@@ -87,8 +92,8 @@ class Scale:
             self.low, self.high = -0.5, len(self.axis.categories) - 0.5
             return
         self.low, self.high = self._log_range() if self.log else self._linear_range()
-        if self.axis.most > 0:
-            self.low, self.high = (self.low if self.log else 0), self.axis.most
+        if self.axis.is_given:
+            self.low, self.high = self.axis.least, self.axis.most
         self.low = max(self.low, 1 / _LARGEST if self.log else -_LARGEST)
         self.high = min(self.high, _LARGEST)
         # Within less than a decade, multiples of a step mark a log axis better than 1, 2, 5.
@@ -121,7 +126,7 @@ class Scale:
         beyond each end, if that is near enough."""
         span = self.high - self.low
         step = _round_step(span / self.wanted / _MORE)
-        reach = 0 if self.axis.most > 0 else math.inf if self.loose else _REACH * span
+        reach = 0 if self.axis.is_given else math.inf if self.loose else _REACH * span
         below = step * math.floor(self.low / step + _SLACK)
         above = step * math.ceil(self.high / step - _SLACK)
         if self.low - below <= reach:
@@ -184,7 +189,9 @@ class Scale:
     # ---- places and texts ----
 
     def px(self, value: float) -> float:
-        """Returns the place of a value, in pixels."""
+        """Returns the place of a value, in pixels; NaN if it is not finite."""
+        if not math.isfinite(value):
+            return math.nan
         if not self.log:
             part = (value - self.low) / (self.high - self.low)
         elif value <= 0:
@@ -193,6 +200,16 @@ class Scale:
             part = ((math.log(value) - math.log(self.low))
                     / (math.log(self.high) - math.log(self.low)))
         return min(max(self.start + part * (self.end - self.start), -_FAR_PX), _FAR_PX)
+
+    def places(self, values: Sequence[float]) -> list[float]:
+        """Returns the places of values; of many, in a tenth of the time."""
+        if not self.log and all(map(math.isfinite, values)):
+            low, span = self.low, self.high - self.low
+            start, length = self.start, self.end - self.start
+            places = [start + (value - low) / span * length for value in values]
+            if min(places, default=0) > -_FAR_PX and max(places, default=0) < _FAR_PX:
+                return places
+        return [self.px(value) for value in values]
 
     def value(self, px: float) -> float:
         """Returns the value at a place."""

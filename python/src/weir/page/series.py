@@ -62,10 +62,16 @@ class Plot:
     def foot(self) -> float:
         return self.height + self.lanes * LANE_PX
 
-    def strip(self, x: float) -> int | None:
-        """Returns the strip of x, or None if x is not in view."""
-        px = self.x.px(x) if math.isfinite(x) and self.x.holds(x) else -1
-        return min(int(px / (self.width / STRIPS)), STRIPS - 1) if 0 <= px <= self.width else None
+    def by_strip(self, xs: Sequence[float], values: Iterable[float]) -> dict[int, list[float]]:
+        """Returns the finite values in each strip."""
+        found: list[list[float]] = [[] for _ in range(STRIPS + 1)]
+        most, width = self.width, self.width / STRIPS
+        for px, value in zip(self.x.places(xs), values):
+            if 0 <= px <= most:
+                found[int(px / width)].append(value)
+        found[STRIPS - 1] += found.pop()  # the right edge belongs to the last strip
+        return {strip: finite for strip, held in enumerate(found)
+                if (finite := [value for value in held if math.isfinite(value)])}
 
 
 @dataclass(kw_only=True)
@@ -126,16 +132,13 @@ class Series:
         and path data from there on."""
         yield from ()
 
-    def strips(self, plot: Plot) -> Iterator[tuple[int, float, float]]:
-        """Yields the strips in which each datum is, with its least and its greatest value."""
-        for x, y in zip(self.x, self.y):
-            strip = plot.strip(x)
-            if strip is not None:
-                yield strip, y, y
+    def strips(self, plot: Plot) -> dict[int, list[float]]:
+        """Returns the values in each strip that has any."""
+        return plot.by_strip(self.x, self.y)
 
-    def said(self, plot: Plot, n: int, low: float, high: float) -> str:
-        """Writes what the n data of a strip are."""
-        return span(plot.y, low, high)
+    def said(self, plot: Plot, values: list[float]) -> str:
+        """Writes what the values of a strip are."""
+        return span(plot.y, min(values), max(values))
 
     def dash(self, classes: str) -> str:
         return classes + " dash" if self.dashed else classes
@@ -148,6 +151,9 @@ def span(scale: Scale, low: float, high: float) -> str:
 
 
 # ---- points ----
+
+Seen = tuple[float, float, float, float]  # the place of a point in view, and its values
+
 
 @dataclass(kw_only=True)
 class Points(Series):
@@ -163,32 +169,29 @@ class Points(Series):
 
     def above(self, plot: Plot, place: int) -> Iterator[str]:
         if self.low:
-            places = [plot.x.px(x) if math.isfinite(x) and plot.x.holds(x) else None
-                      for x in self.x]
-            yield _whiskers("thin", plot, self, places)
+            yield _whiskers("thin", plot, self, plot.x.places(self.x))
         if self.marker != "none":
-            seen = [(x, y) for x, y in zip(self.x, self.y)
-                    if math.isfinite(x) and math.isfinite(y)
-                    and plot.x.holds(x) and plot.y.holds(y)]
+            seen = [place for place in zip(plot.x.places(self.x), plot.y.places(self.y), self.x,
+                                           self.y)
+                    if 0 <= place[0] <= plot.width and 0 <= place[1] <= plot.height]
             yield from (self._each if len(seen) <= MARKERS_MAX else self._density)(plot, seen)
 
-    def _each(self, plot: Plot, seen: list[tuple[float, float]]) -> Iterator[str]:
+    def _each(self, plot: Plot, seen: list[Seen]) -> Iterator[str]:
         large = len(seen) <= _LARGE_MAX
         shape = _MARKERS[self.marker][0 if large else 1]
-        places = [f"M{svg.point(plot.x.px(x), plot.y.px(y))}{shape}" for x, y in seen]
+        places = [f"M{svg.point(px, py)}{shape}" for px, py, _, _ in seen]
         if not large:
             yield svg.path(self.marker_class(), "".join(places))
             return
-        for place, (x, y) in zip(places, seen):
+        for place, (_, _, x, y) in zip(places, seen):
             at = plot.categories[round(x)] if plot.categories else plot.x.text(x, _TOOLTIP_DIGITS)
             title = f"{at}, {plot.y.text(y, _TOOLTIP_DIGITS)}"
             yield (f'<path class="{self.marker_class()}" d="{place}"><title>'
                    + svg.escaped(f"{self.name}: {title}" if self.name else title)
                    + "</title></path>\n")
 
-    def _density(self, plot: Plot, seen: list[tuple[float, float]]) -> Iterator[str]:
-        counts = Counter((int(plot.y.px(y) / _CELL_PX), int(plot.x.px(x) / _CELL_PX))
-                         for x, y in seen)
+    def _density(self, plot: Plot, seen: list[Seen]) -> Iterator[str]:
+        counts = Counter([(int(py / _CELL_PX), int(px / _CELL_PX)) for px, py, _, _ in seen])
         columns, rows = (int(px / _CELL_PX) + 1 for px in (plot.width, plot.height))
         # Dots a little larger than a cell join into areas. If few cells are occupied, even larger
         # ones do not run together. The middle of a cell is the origin of its path.
@@ -200,13 +203,12 @@ class Points(Series):
         yield "</g>\n"
 
 
-def _whiskers(classes: str, plot: Plot, series: Series, places: Iterable[float | None]) -> str:
+def _whiskers(classes: str, plot: Plot, series: Series, places: Iterable[float]) -> str:
     data = []
     for x, low, high in zip(places, series.low, series.high):
-        if x is None or not (math.isfinite(low) and math.isfinite(high)):
-            continue
         ends = plot.y.px(low), plot.y.px(high)
-        if min(ends) > plot.height or max(ends) < 0:
+        # NaN is nowhere
+        if not (0 <= x <= plot.width and min(ends) <= plot.height and max(ends) >= 0):
             continue
         # a cap only where the end is in view
         data += [f"M{svg.point(x - 3, end)}h6" for end in ends if 0 <= end <= plot.height]
@@ -250,8 +252,8 @@ class Marks(Series):
     """Ticks at x, in a lane of their own between the data and the x axis."""
 
     def above(self, plot: Plot, place: int) -> Iterator[str]:
-        counts = Counter((0, int(plot.x.px(x) / _CELL_PX)) for x in self.x
-                         if math.isfinite(x) and plot.x.holds(x))
+        counts = Counter([(0, int(px / _CELL_PX)) for px in plot.x.places(self.x)
+                          if 0 <= px <= plot.width])
         top = plot.height + place * LANE_PX + 3
         for strength, cells in _levels(counts):
             marks = "".join(f"M{svg.point((column + 0.5) * _CELL_PX, top)}v{LANE_PX - 4}"
@@ -261,14 +263,11 @@ class Marks(Series):
     def sample(self) -> Iterator[tuple[str, float, str]]:
         yield "thin", 0, "m6-5v10m5-10v10m5-10v10"
 
-    def strips(self, plot: Plot) -> Iterator[tuple[int, float, float]]:
-        for x in self.x:
-            strip = plot.strip(x)
-            if strip is not None:
-                yield strip, 0, 0
+    def strips(self, plot: Plot) -> dict[int, list[float]]:
+        return plot.by_strip(self.x, self.x)
 
-    def said(self, plot: Plot, n: int, low: float, high: float) -> str:
-        return str(n)
+    def said(self, plot: Plot, values: list[float]) -> str:
+        return str(len(values))
 
 
 # ---- lines ----
@@ -276,25 +275,26 @@ class Marks(Series):
 Place = tuple[float, float]  # in pixels
 
 
-def thinned(places: Iterable[Place | None]) -> Iterator[list[Place]]:
+def thinned(places: Iterable[Place]) -> Iterator[list[Place]]:
     """Yields the parts of a line through any number of points whose x does not change direction;
-    None is a gap. Of the points in one pixel column only the first, the topmost, the lowest and the
+    NaN is a gap. Of the points in one pixel column only the first, the topmost, the lowest and the
     last are kept, in their order: the picture looks the same, no spike is lost, and the length is
     bounded by the width. A gap within a column is not shown."""
     part: list[Place] = []
     column: list[Place] = []
-    gap = False
+    gap, last = False, 0
     for place in places:
-        if place is None:
+        x, y = place
+        if x != x or y != y:
             gap = True
             continue
-        if column and math.floor(place[0]) != math.floor(column[0][0]):
+        if math.floor(x) != last and column:
             part += _ends(column)
             column = []
             if gap:
                 yield part
                 part = []
-        gap = False
+        gap, last = False, math.floor(x)
         column.append(place)
     if column:
         yield part + _ends(column)
@@ -318,8 +318,7 @@ class Line(Points):
     sample_px: ClassVar[float] = 22
 
     def inside(self, plot: Plot, place: int) -> Iterator[str]:
-        places = ((plot.x.px(x), plot.y.px(y)) if math.isfinite(x) and math.isfinite(y) else None
-                  for x, y in zip(self.x, self.y))
+        places = zip(plot.x.places(self.x), plot.y.places(self.y))
         # A part of one point becomes a line of no length, whose round ends are a dot.
         yield svg.path(self.dash("line"), "".join(
             f"M{svg.point(*part[0])}" + (self.onward(part[1:]) or "h0")
@@ -345,19 +344,16 @@ class Step(Line):
     def sample(self) -> Iterator[tuple[str, float, str]]:
         yield self.dash("line"), 0, "m1 4h7v-8h7v4h6"
 
-    def strips(self, plot: Plot) -> Iterator[tuple[int, float, float]]:
+    def strips(self, plot: Plot) -> dict[int, list[float]]:
         """A strip without a point has the value that holds there."""
-        last = [math.nan] * STRIPS
-        for strip, low, high in super().strips(plot):
-            if math.isfinite(high):
-                last[strip] = max(high, last[strip]) if last[strip] == last[strip] else high
-            yield strip, low, high
-        held = math.nan
-        for strip, value in enumerate(last):
-            if math.isnan(value):
-                yield strip, held, held
-            else:
-                held = value
+        found = super().strips(plot)
+        held: list[float] = []
+        for strip in range(STRIPS):
+            if strip in found:
+                held = [max(found[strip])]
+            elif held:
+                found[strip] = held
+        return found
 
 
 @dataclass(kw_only=True)
@@ -374,14 +370,11 @@ class VLines(Series):
     def sample(self) -> Iterator[tuple[str, float, str]]:
         yield self.dash("thin"), 0, "m6-8v16"
 
-    def strips(self, plot: Plot) -> Iterator[tuple[int, float, float]]:
-        for x in self.x:
-            strip = plot.strip(x)
-            if strip is not None:
-                yield strip, x, x
+    def strips(self, plot: Plot) -> dict[int, list[float]]:
+        return plot.by_strip(self.x, self.x)
 
-    def said(self, plot: Plot, n: int, low: float, high: float) -> str:
-        return span(plot.x, low, high)
+    def said(self, plot: Plot, values: list[float]) -> str:
+        return span(plot.x, min(values), max(values))
 
 
 @dataclass(kw_only=True)
@@ -397,9 +390,9 @@ class HLines(Series):
     def sample(self) -> Iterator[tuple[str, float, str]]:
         yield self.dash("thin"), 0, "h22"
 
-    def strips(self, plot: Plot) -> Iterator[tuple[int, float, float]]:
-        for y in self.y:
-            yield from ((strip, y, y) for strip in range(STRIPS))
+    def strips(self, plot: Plot) -> dict[int, list[float]]:
+        values = [y for y in self.y if math.isfinite(y)]
+        return dict.fromkeys(range(STRIPS), values) if values else {}
 
 
 # ---- bars ----
@@ -412,8 +405,8 @@ class Histogram(Series):
 
     def inside(self, plot: Plot, place: int) -> Iterator[str]:
         base = plot.y.px(0)
-        tops = [(plot.x.px(x), plot.y.px(y) if math.isfinite(y) else base)
-                for x, y in zip(self.x, self.y)]
+        heights = [y if math.isfinite(y) else 0 for y in self.y]
+        tops = list(zip(plot.x.places(self.x), plot.y.places(heights)))
         outline = (f"M{svg.point(tops[0][0], base)}" + "".join(map(_steps, thinned(tops)))
                    + f"H{svg.number(plot.x.px(self.x[len(tops)]))}V{svg.number(base)}")
         if not self.hollow:
@@ -424,12 +417,17 @@ class Histogram(Series):
         for classes in ("thin",) if self.hollow else ("area", "thin"):
             yield self.dash(classes), 0, "m2 6v-7h6v-5h6v3h6v9z"
 
-    def strips(self, plot: Plot) -> Iterator[tuple[int, float, float]]:
-        for left, right, y in zip(self.x, self.x[1:], self.y):
-            first, last = plot.strip(left), plot.strip(right)
-            if first is not None:
-                for strip in range(first, (STRIPS - 1 if last is None else last) + 1):
-                    yield strip, y, y
+    def strips(self, plot: Plot) -> dict[int, list[float]]:
+        """A bin is in all strips from its left edge to its right one."""
+        found: dict[int, list[float]] = {}
+        edges = plot.x.places(self.x)
+        for left, right, y in zip(edges, edges[1:], self.y):
+            if 0 <= left <= plot.width and math.isfinite(y):
+                first, last = (min(int(px * STRIPS / plot.width), STRIPS - 1)
+                               for px in (left, min(right, plot.width)))
+                for strip in range(first, last + 1):
+                    found.setdefault(strip, []).append(y)
+        return found
 
 
 @dataclass(kw_only=True)
