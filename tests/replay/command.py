@@ -353,6 +353,32 @@ def the_picture_needs_nothing_else_and_is_the_same_again():
     assert read("p.html") == read("again.html")
 
 
+def a_picture_without_python_is_refused_before_the_run():
+    scenario("seed 1\n" + LOSSY)
+    before = files()
+    # The capture is not read: it is not even there.
+    done = weir("-q", "-c", "s.weir", "--in", "a=none", "--out", "b=out", "--picture", "p",
+                text=True, env={**os.environ, "WEIR_PYTHON": "/no/python3"})
+    assert done.returncode == 2 and files() == before
+    assert done.stderr == ("weir --picture: it is Python, and /no/python3 cannot be started: No "
+                           "such file or directory; $WEIR_PYTHON names it\n"
+                           "weir replay: p: cannot be drawn without Python\n"), done.stderr
+
+
+def if_python_ends_before_it_has_drawn_no_file_appears():
+    scenario("seed 1\n" + LOSSY)
+    make("in", packets=100)
+    for last in ("exit 1", "printf '<html>'; exit 3", "kill -9 $$"):
+        with open("python", "w", encoding="utf-8") as out:
+            out.write(f"#!/bin/sh\necho\n{last}\n")
+        os.chmod("python", 0o755)
+        before = files()
+        done = weir("-q", "-c", "s.weir", "--in", "a=in", "--out", "b=out", "--picture", "p",
+                    text=True, env={**os.environ, "WEIR_PYTHON": os.path.abspath("python")})
+        assert (done.returncode, done.stderr) == (1, "weir replay: p: could not be drawn\n"), last
+        assert files() == before, last
+
+
 def a_jitter_is_not_flattened_by_an_axis_from_0_and_that_is_said():
     make("in", packets=2000)
     for delay, from_0 in (("280ms jitter 2ms", False), ("20ms jitter 15ms", True), ("280ms", True)):

@@ -145,11 +145,6 @@ class Answers:
         cells = [cell for row in rows for cell in row]
         return str(self.ask({"ask": "table", "columns": columns, "cells": cells})["text"])
 
-    def page(self, title: str, subtitle: str, parts: Sequence[Mapping[str, Any]]) -> str:
-        """Returns a page of HTML."""
-        return str(self.ask({"ask": "page", "title": title, "subtitle": subtitle,
-                             "parts": parts})["text"])
-
 
 class Weir(Answers):
     """The first process, and the questions that need no other one. It is started at once, because

@@ -2,12 +2,15 @@
 #include "python/python.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "options/options.h"
@@ -74,9 +77,9 @@ static void put_initial(const struct options *options, FILE *words)
 }
 
 /* Becomes Python, with words that end with a 0 each, made of `argc`. Returns only if it cannot. */
-static int become(const struct python_command *command, int argc, const struct printed *words)
+static int become(const char *name, const struct python_command *command, int argc,
+                  const struct printed *words)
 {
-	const char *name = command->options->command;
 	const char *named = getenv("WEIR_PYTHON");
 	const char *python = named && named[0] ? named : "python3";
 	char program[PATH_MAX] = "", folder[2 * PATH_MAX], unable[12];
@@ -131,7 +134,67 @@ int python_command(const struct python_command *command, int argc, char **argv)
 	for (int i = 0; status == OPTIONS_RUN && i < given.n; i++)
 		fprintf(out, "%s%c", given.word[i], '\0');
 	if (printed_end(&words) && status == OPTIONS_RUN)
-		status = become(command, argc, &words);
+		status = become(command->options->command, command, argc, &words);
 	free(words.bytes);
 	return status;
+}
+
+/* In the child: what ends this process ends its parent's work, and Python has the last word. */
+static void become_child(const char *name, const struct python_command *command, int end)
+{
+	const struct printed none = {.n = 0};
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	if (dup2(end, STDIN_FILENO) >= 0 && dup2(end, STDOUT_FILENO) >= 0)
+		become(name, command, 0, &none);
+	_exit(command->unable);
+}
+
+int python_start(const char *name, const char *module, struct python_process *process)
+{
+	const struct python_command command = {.module = module, .unable = 1};
+	int ends[2] = {-1, -1};
+
+	*process = (struct python_process){.pid = -1};
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0 &&
+	    (process->in = fdopen(ends[0], "r")) != NULL &&
+	    (process->out = fdopen(fcntl(ends[0], F_DUPFD_CLOEXEC, 0), "w")) != NULL)
+		process->pid = fork();
+	if (process->pid == 0)
+		become_child(name, &command, ends[1]);
+	if (process->pid < 0)
+		fprintf(stderr, "weir %s: no process for Python: %s\n", name, strerror(errno));
+	if (ends[0] >= 0 && process->in == NULL)
+		close(ends[0]);
+	if (ends[1] >= 0)
+		close(ends[1]);
+	return process->pid < 0 ? -1 : 0;
+}
+
+void python_end_input(struct python_process *process)
+{
+	fflush(process->out);
+	shutdown(fileno(process->out), SHUT_WR);
+}
+
+int python_end(struct python_process *process)
+{
+	int status = 1 << 8; /* as of an exit */
+
+	if (process->pid == 0)
+		return 0;
+	if (process->out) {
+		fflush(process->out);
+		/* Other children of this process may have the socket, too. */
+		shutdown(fileno(process->out), SHUT_RDWR);
+		fclose(process->out);
+	}
+	if (process->in)
+		fclose(process->in);
+	while (process->pid > 0 && waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*process = (struct python_process){.pid = 0};
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -28,6 +28,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <jansson.h>
 
@@ -67,27 +68,27 @@ int python_answer(const struct python_ask *asks, FILE *in, FILE *out);
  * for each byte, because a file's name need not be UTF-8. */
 const char *python_path(const json_t *question, const char *name, char path[PATH_MAX]);
 
+/* Python in a process of its own, whose standard input and output are a socket. */
+struct python_process {
+	pid_t pid;
+	FILE *in, *out; /* from it, and to it */
+};
+
+/* Starts main of a module, without words, in such a process, which ignores SIGINT, SIGTERM and
+ * SIGHUP. Its messages begin with `name`. Returns 0, or -1 after a message. */
+int python_start(const char *name, const char *module, struct python_process *process);
+/* Ends what it reads. */
+void python_end_input(struct python_process *process);
+/* Waits for its end. Returns its exit status; 128 and the number of the signal that has ended it;
+ * or 1, if it was not started. All zero: it returns 0. */
+int python_end(struct python_process *process);
+
 /*
  * Questions that any command may have:
  *
  *   {"ask": "nearest", "word", "words": [...]}         {"nearest"}: the word that may be meant, or
  *                                                      null
  *   {"ask": "table", "columns": "llr", "cells": [...]} {"text"}: as text/table.h prints it
- *   {"ask": "page", "title", "subtitle", "parts": [{KIND: ...}, ...]}
- *                                                      {"text"}: HTML, as report/page.h writes it
- *
- * A part of a page is {"heading": TEXT}, {"text": TEXT}, {"alarm": TEXT}, {"code": TEXT}, or one of
- *
- *   {"table": {"caption", "head": [...], "cells": [...], "alarms": [...]}}
- *   {"figure": {"caption", "title", "x": AXIS, "y": AXIS, "width", "height", "series": [
- *               {"kind", "name", "x": [...], "y": [...], "low", "high", "color", "marker",
- *                "hollow", "dashed", "values"}, ...]}}
- *
- * An AXIS is {"label", "unit", "scale", "from_zero", "categories"}: the unit is ns, pps, bytes,
- * count or percent, the scale log10 or linear. A series is of `points`, a `line`, a `step`, `bars`
- * or a `histogram`; the marker of a line is a `circle`, hollow points are diamonds. What is null or
- * missing is left out.
  */
-json_t *python_page(const json_t *question);
 
 #endif

@@ -63,7 +63,6 @@ static json_t *answer_table(const json_t *question)
 static const struct python_ask common[] = {
         {"nearest", answer_nearest},
         {"table", answer_table},
-        {"page", python_page},
         {NULL, NULL},
 };
 

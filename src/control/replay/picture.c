@@ -2,30 +2,25 @@
 #include "replay/picture.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include <rte_common.h>
 
 #include "capture/atomic_file.h"
+#include "figures/figures.h"
 #include "packet/packet.h"
+#include "python/python.h"
 #include "replay/replay_command.h"
 #include "show/times.h"
 #include "text/alloc_failure.h"
 
-#define SUBTITLE_SIZE 200
-#define DATE_SIZE     64
-#define DATE_FIRST    (10 * 365 * 86400) /* captures from before 1980 have no clock */
-
 struct picture {
 	struct witness witness;
-	struct picture_of of;
-	const struct scenario *scenario;
+	struct picture_run run;
 	struct atomic_file *atomic_file;
-	char *heading, *words; /* a part in words; or NULL */
-	uint32_t n_tracks;
+	struct python_process python;            /* draws the page when it has the decisions */
 	struct track tracks[PICTURE_CLOUDS_MAX]; /* in the order of the scenario's clouds */
 };
 
@@ -34,12 +29,12 @@ static struct track *find_track(struct picture *picture, const char *cloud)
 {
 	size_t bytes = strcspn(cloud, "/");
 
-	for (uint32_t i = 0; i < picture->n_tracks; i++) {
+	for (uint32_t i = 0; i < picture->run.n_tracks; i++) {
 		if (picture->tracks[i].name == cloud)
 			return &picture->tracks[i];
 	}
-	for (uint32_t i = 0; i < picture->n_tracks; i++) {
-		const char *name = picture->scenario->clouds[i]->name;
+	for (uint32_t i = 0; i < picture->run.n_tracks; i++) {
+		const char *name = picture->run.scenario->clouds[i]->name;
 
 		if (strncmp(name, cloud, bytes) == 0 && name[bytes] == '\0') {
 			picture->tracks[i].name = cloud;
@@ -89,6 +84,15 @@ static void tell(struct witness *witness, const struct fate *fate)
 		            (double)fate->queue_average_bytes);
 }
 
+/* Starts Python. Returns when it is ready: 0, or -EINVAL with problem. */
+static int start_python(struct picture *picture, const char *path, struct problem *problem)
+{
+	if (python_start("--picture", "weir._picture", &picture->python) == 0 &&
+	    fgetc(picture->python.in) == '\n')
+		return 0;
+	return problem_set(problem, -1, "%s: cannot be drawn without Python", path);
+}
+
 int picture_open(const char *path, struct picture_of of, const struct scenario *scenario,
                  struct picture **picture, struct problem *problem)
 {
@@ -100,17 +104,21 @@ int picture_open(const char *path, struct picture_of of, const struct scenario *
 		return -ENOMEM;
 	}
 	p->witness.tell = tell;
-	p->of = of;
-	p->scenario = scenario;
-	p->n_tracks =
-	        scenario->n_clouds < PICTURE_CLOUDS_MAX ? scenario->n_clouds : PICTURE_CLOUDS_MAX;
-	for (uint32_t i = 0; i < p->n_tracks; i++) {
+	p->run = (struct picture_run){
+	        .of = of,
+	        .scenario = scenario,
+	        .tracks = p->tracks,
+	        .n_tracks = RTE_MIN(scenario->n_clouds, PICTURE_CLOUDS_MAX),
+	};
+	for (uint32_t i = 0; i < p->run.n_tracks; i++) {
 		p->tracks[i].has_link = line_delay_has_link(scenario->clouds[i]);
 		p->tracks[i].queue.greatest = true;
 	}
 	error = atomic_file_open(path, &p->atomic_file, problem);
+	if (!error)
+		error = start_python(p, path, problem);
 	if (error)
-		free(p);
+		picture_discard(p);
 	else
 		*picture = p;
 	return error;
@@ -123,7 +131,7 @@ struct witness *picture_witness(struct picture *picture)
 
 static bool tracks_failed(const struct picture *picture)
 {
-	for (uint32_t i = 0; i < picture->n_tracks; i++) {
+	for (uint32_t i = 0; i < picture->run.n_tracks; i++) {
 		const struct track *track = &picture->tracks[i];
 
 		if (track->delay.failed || track->queue.failed || track->average.failed)
@@ -138,51 +146,28 @@ static bool tracks_failed(const struct picture *picture)
 
 void picture_say(struct picture *picture, const char *heading, const char *text)
 {
-	picture->heading = strdup(heading);
-	picture->words = strdup(text);
-	if (!picture->heading || !picture->words)
-		alloc_failure_note();
+	json_decref(picture->run.words);
+	picture->run.words = json_pack("[s,o]", heading, figures_string(text));
 }
 
 int picture_finish(struct picture *picture, const struct replay_result *result,
                    struct problem *problem)
 {
-	time_t at = picture->of.captured ? (time_t)(result->first_ns / SIMTIME_S) : time(NULL);
-	struct tm tm;
-	struct drawing drawing = {
-	        .scenario = picture->scenario,
-	        .result = result,
-	        .duration_ns = fmax(1, (double)(result->last_ns - result->first_ns)),
-	};
-	char subtitle[SUBTITLE_SIZE], date[DATE_SIZE];
+	const char *path = atomic_file_path(picture->atomic_file);
+	char bytes[BUFSIZ];
+	size_t n;
 
-	/* Formats `1 May 2025, 13:37:00 UTC. `; "" if the captures have no date. */
-	date[0] = '\0';
-	if (at >= DATE_FIRST && gmtime_r(&at, &tm))
-		strftime(date, DATE_SIZE, "%-d %B %Y, %H:%M:%S UTC. ", &tm);
-	snprintf(subtitle, sizeof(subtitle), "%sSeed %" PRIu64 "%s", date, picture->scenario->seed,
-	         result->n_clouds > picture->n_tracks ? "; only the first clouds" : "");
-	page_open(&drawing.page, atomic_file_stream(picture->atomic_file),
-	          "What happened to the packets", subtitle);
-	if (picture->of.command)
-		page_code(&drawing.page, picture->of.command);
-	drawing_choose_units(&drawing, picture->tracks, picture->n_tracks);
-	for (uint32_t i = 0; i < picture->n_tracks; i++)
-		drawing_cloud(&drawing, i, &picture->tracks[i]);
-	if (picture->heading && picture->words) {
-		page_heading(&drawing.page, picture->heading);
-		page_code(&drawing.page, picture->words);
-	}
-	drawing_scenario(&drawing);
-	/* Checked here, because drawing needs memory, too. */
-	if (tracks_failed(picture)) {
-		problem_set(problem, -1, "%s: no memory for its data",
-		            atomic_file_path(picture->atomic_file));
+	if (tracks_failed(picture) ||
+	    picture_run_write(&picture->run, result, picture->python.out) < 0 ||
+	    alloc_failure_taken()) {
+		problem_set(problem, -1, "%s: no memory for its data", path);
 		return -ENOMEM;
 	}
-	if (page_close(&drawing.page) < 0 && !atomic_file_error(picture->atomic_file, problem)) {
-		problem_set(problem, -1, "%s: could not be drawn: %s",
-		            atomic_file_path(picture->atomic_file), strerror(-drawing.page.error));
+	python_end_input(&picture->python);
+	while ((n = fread(bytes, 1, sizeof(bytes), picture->python.in)) > 0)
+		fwrite(bytes, 1, n, atomic_file_stream(picture->atomic_file));
+	if (python_end(&picture->python) != 0) {
+		problem_set(problem, -1, "%s: could not be drawn", path);
 		return -EIO;
 	}
 	return atomic_file_finish(picture->atomic_file, problem);
@@ -190,9 +175,9 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 
 static void picture_free(struct picture *picture)
 {
-	free(picture->heading);
-	free(picture->words);
-	for (uint32_t i = 0; i < picture->n_tracks; i++) {
+	python_end(&picture->python);
+	json_decref(picture->run.words);
+	for (uint32_t i = 0; i < picture->run.n_tracks; i++) {
 		samples_free(&picture->tracks[i].delay);
 		samples_free(&picture->tracks[i].queue);
 		samples_free(&picture->tracks[i].average);

@@ -7,10 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jansson.h>
+
 #include "offline/replay.h"
 #include "options/options.h"
 #include "record/recording_folder.h"
-#include "report/page.h"
+#include "replay/picture.h"
 #include "scenario/scenario.h"
 #include "simtime.h"
 #include "text/word.h"
@@ -73,8 +75,6 @@ struct samples {
 };
 
 void samples_add(struct samples *samples, double t, double value);
-/* Sorts by instant; equal ones keep their order. */
-void samples_sort(struct samples *samples);
 void samples_free(struct samples *samples);
 
 /*
@@ -104,16 +104,10 @@ void throughput_add(struct throughput *throughput, simtime from_ns, simtime to_n
 size_t throughput_points(const struct throughput *throughput, simtime start_ns, double *t,
                          double *value, double *step_ns);
 
-/*
- * The parts of a replay's picture, written into a page: a cloud with its table and charts, and the
- * scenario. picture.h draws the whole.
- *
- * Thread: one.
- */
+/* What a picture has of the decisions of a cloud (picture.h). */
 
 #define TRACK_REASON_KINDS 3 /* of enum reason_kind */
 
-/* The decisions of a cloud. */
 struct track {
 	const char *name; /* the engine's, as in the last fate: compared by address first */
 	bool has_link;
@@ -122,22 +116,16 @@ struct track {
 	struct throughput throughput; /* of its link, or, without one, of the packets that pass */
 };
 
-/* Errors of writing are kept in the page. */
-struct drawing {
-	struct page page;
+/* A run, as it is handed to Python. */
+struct picture_run {
+	struct picture_of of;
 	const struct scenario *scenario;
-	const struct replay_result *result;
-	double duration_ns;
-	/* One unit for each quantity, in every chart and table of the page (human_unit_one). */
-	enum human_unit time_unit, delay_unit, rate_unit, queue_unit;
+	json_t *words; /* [HEADING, TEXT] of a part in words; or NULL */
+	const struct track *tracks;
+	uint32_t n_tracks;
 };
 
-/* Called first: chooses the units, by the greatest values of all clouds. */
-void drawing_choose_units(struct drawing *drawing, const struct track *tracks, uint32_t n);
-
-/* Draws the table and the charts of a cloud of the scenario. Changes the track: instants count from
- * the start of the replay, those of the queue are sorted. */
-void drawing_cloud(struct drawing *drawing, uint32_t cloud, struct track *track);
-void drawing_scenario(struct drawing *drawing);
+/* Returns 0, or -ENOMEM if only a part was written. Errors of writing stay in ferror(out). */
+int picture_run_write(const struct picture_run *run, const struct replay_result *result, FILE *out);
 
 #endif

@@ -59,39 +59,6 @@ void samples_add(struct samples *samples, double t, double value)
 	samples->phase = 1;
 }
 
-struct sample {
-	double t, value;
-	size_t place;
-};
-
-static int compare(const void *one, const void *two)
-{
-	const struct sample *a = one, *b = two;
-
-	if (a->t != b->t)
-		return a->t < b->t ? -1 : 1;
-	return a->place < b->place ? -1 : 1;
-}
-
-void samples_sort(struct samples *samples)
-{
-	struct sample *sorted = calloc(samples->n + 1, sizeof(*sorted));
-
-	if (!sorted) {
-		samples->failed = true;
-		samples->n = 0;
-		return;
-	}
-	for (size_t i = 0; i < samples->n; i++)
-		sorted[i] = (struct sample){samples->t[i], samples->value[i], i};
-	qsort(sorted, samples->n, sizeof(*sorted), compare);
-	for (size_t i = 0; i < samples->n; i++) {
-		samples->t[i] = sorted[i].t;
-		samples->value[i] = sorted[i].value;
-	}
-	free(sorted);
-}
-
 void samples_free(struct samples *samples)
 {
 	free(samples->t);

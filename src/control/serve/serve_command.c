@@ -9,7 +9,6 @@
  *                             "drops", "some", "loss", "help"}, ...]}, "reasons": {NAME: KIND}}:
  *                             the figures that are metrics (figures/figures.h). `some`: an element
  *                             may lack it; `drops`: counts by reason
- *   {"ask": "theme"}          {"css"}: the style sheet of report/theme.h
  *   {"ask": "lease", "text"}  {"ns"}: of a time that a lease may have
  *
  * A question may be answered by {"error": TEXT}: of what was asked for.
@@ -20,9 +19,7 @@
 #include "command.h"
 #include "figures/figures.h"
 #include "python/python.h"
-#include "report/theme.h"
 #include "show/json.h"
-#include "text/alloc_failure.h"
 #include "text/value.h"
 
 static const struct option_row rows[] = {
@@ -93,19 +90,6 @@ static json_t *answer_metrics(const json_t *question)
 	return json_pack("{s:o, s:o}", "figures", figures, "reasons", reasons);
 }
 
-static json_t *answer_theme(const json_t *question)
-{
-	struct printed text;
-	json_t *answer = NULL;
-
-	(void)question;
-	theme_write(printed_begin(&text));
-	if (printed_end(&text))
-		answer = json_pack("{s:s}", "css", text.bytes);
-	free(text.bytes);
-	return answer;
-}
-
 static json_t *answer_lease(const json_t *question)
 {
 	const struct field field = {.name = "lease",
@@ -123,7 +107,6 @@ static json_t *answer_lease(const json_t *question)
 
 static const struct python_ask asks[] = {
         {"metrics", answer_metrics},
-        {"theme", answer_theme},
         {"lease", answer_lease},
         {NULL, NULL},
 };

@@ -165,14 +165,24 @@ static void less(void *counters, const void *before, size_t bytes)
 		to[i] -= from[i] < to[i] ? from[i] : to[i];
 }
 
+/* Returns true if a counter is less than before: what it counts was made anew. */
+static bool is_anew(const void *counters, const void *before, size_t bytes)
+{
+	const uint64_t *now = counters, *from = before;
+	size_t i = 0;
+
+	while (i < bytes / sizeof(*now) && now[i] >= from[i])
+		i++;
+	return i < bytes / sizeof(*now);
+}
+
 static void class_less(struct class_report *class, const struct mark *mark)
 {
 	for (uint32_t i = 0; i < mark->n_classes; i++) {
 		const struct queue_counters *before = &mark->classes[i].counters;
 
-		/* A class that was made anew counts from 0. */
 		if (strcmp(mark->classes[i].name, class->name) == 0 &&
-		    class->counters.rx_packets >= before->rx_packets)
+		    !is_anew(&class->counters, before, sizeof(*before)))
 			less(&class->counters, before, sizeof(*before));
 	}
 }

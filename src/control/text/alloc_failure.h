@@ -2,7 +2,7 @@
 /*
  * Notes that output is incomplete for lack of memory.
  *
- * A table, a JSON object or a page consists of many small pieces. If there is no memory for a
+ * A table or a JSON object consists of many small pieces. If there is no memory for a
  * piece, the piece is left out. The code that leaves it out notes that here; the code that delivers
  * the whole reads the note once, at the end. Then command_main() returns status 1 with a message, a
  * session retracts its answer, and a file is not renamed to its final name. So no reader mistakes

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/page.h"
 #include "text/alloc_failure.h"
 #include "text/array.h"
 #include "text/table.h"
@@ -303,19 +302,9 @@ void table_end(struct table *table, FILE *out)
 	table_free(table);
 }
 
-int table_page(const struct table *table, struct page *page, const char *caption,
-               const bool *alarms)
+const char *const *table_cells(const struct table *table, size_t *n_columns, size_t *n_cells)
 {
-	const char *const *cells = table != NULL ? (const char *const *)table->cells : NULL;
-	struct page_rows rows = {.caption = caption, .head = cells, .alarms = alarms};
-
-	if (cells == NULL)
-		return 0;
-	rows.cells = cells + table->n_columns;
-	rows.n_columns = table->n_columns;
-	rows.n_rows = table->n_cells / table->n_columns - 1;
-	for (size_t i = 0; i < table->n_cells; i++)
-		if (cells[i] == NULL)
-			return -ENOMEM;
-	return table->n_cells > table->n_columns ? page_table(page, &rows) : 0;
+	*n_columns = table != NULL ? table->n_columns : 1;
+	*n_cells = table != NULL ? table->n_cells : 0;
+	return table != NULL ? (const char *const *)table->cells : NULL;
 }

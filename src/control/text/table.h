@@ -24,7 +24,6 @@
 
 #define TABLE_WIDTH 80
 
-struct page;
 struct table;
 
 /* Makes a table of up to 32 columns. `columns` has a letter for each: l or r, the side on which its
@@ -53,9 +52,8 @@ void table_share(struct table *table, uint64_t part, uint64_t whole);
 
 /* Prints the table, and frees it. */
 void table_end(struct table *table, FILE *out);
-/* Writes it into a page (report/page.h), with a caption, or NULL; rows that have an alarm are red,
- * NULL: none. A table without rows is left out. Returns 0, or an error of page_table. */
-int table_page(const struct table *table, struct page *page, const char *caption,
-               const bool *alarms);
+/* Returns the cells, row by row; NULL is one that found no memory. They live as long as the
+ * table. */
+const char *const *table_cells(const struct table *table, size_t *n_columns, size_t *n_cells);
 
 #endif

@@ -76,7 +76,7 @@ def _command(arguments: Arguments, campaigns: list[Campaign], weir: Weir) -> int
     if arguments.out is not None:
         folder.check(arguments.out)
         if arguments.verb == "merge":
-            folder.write(arguments.out, campaigns, weir)
+            folder.write(arguments.out, campaigns)
         elif arguments.resume:
             taken = folder.resume(arguments.out, campaigns)
             print(f"weir lab: {taken} of {verdict.done(campaigns)[1]} runs are in {arguments.out} "
@@ -156,7 +156,7 @@ def run(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir,
     with Pool(weir, arguments.jobs) as pool:
         for index, campaign in enumerate(campaigns):
             if not pool.run(campaign, stopped):
-                raise _interrupted(arguments, campaigns, weir)
+                raise _interrupted(arguments, campaigns)
             error = first_error(campaign.jobs)
             if error and error.wrong and len(campaigns) == 1:
                 raise error
@@ -168,7 +168,7 @@ def run(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir,
                       f"processor time; experiment {index + 1} of {len(campaigns)}",
                       file=sys.stderr, flush=True)
             if arguments.out is not None:
-                folder.write(arguments.out, campaigns, weir)
+                folder.write(arguments.out, campaigns)
     return failed
 
 
@@ -180,10 +180,10 @@ def _run_until_stopped(arguments: Arguments, campaigns: Sequence[Campaign],
     return run(arguments, campaigns, weir, lambda: bool(signals))
 
 
-def _interrupted(arguments: Arguments, campaigns: Sequence[Campaign], weir: Weir) -> CommandError:
+def _interrupted(arguments: Arguments, campaigns: Sequence[Campaign]) -> CommandError:
     done, n = verdict.done(campaigns)
     text = f"interrupted after {done} of {n} runs"
     if arguments.out is not None:
-        folder.write(arguments.out, campaigns, weir)
+        folder.write(arguments.out, campaigns)
         text += f", which are in {arguments.out:.200}; --continue runs the rest"
     return CommandError(text, wrong=False)

@@ -21,7 +21,6 @@ from typing import Any
 from .._command import AtomicFile, CommandError
 from . import output, report
 from .campaign import Campaign, Runs
-from .process import Weir
 
 NAMES = ("results.csv", "results.json", "report.html")
 NOT_OURS = "not what `weir lab run --out` writes"
@@ -42,11 +41,11 @@ def check(folder: str) -> None:
     file.discard()
 
 
-def write(folder: str, campaigns: Sequence[Campaign], weir: Weir) -> None:
+def write(folder: str, campaigns: Sequence[Campaign]) -> None:
     contents: Sequence[Callable[[], str]] = (
         lambda: output.csv_text(campaigns),
         lambda: output.json_text([output.experiment_object(campaign) for campaign in campaigns], 1),
-        lambda: report.html(campaigns, weir))
+        lambda: report.html(campaigns))
     files: list[AtomicFile] = []
     try:
         for name, content in zip(NAMES, contents):

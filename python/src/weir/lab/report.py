@@ -6,73 +6,67 @@ show what the paper says in words."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from .._command import CommandError
+from ..page import Axis, Bars, Chart, Line, Page, Points, Series
+from ..page.theme import SERIES_COLORS
 from . import verdict
 from .campaign import Campaign
 from .experiment import Plot, leading_number
-from .process import Weir
 from .verdict import Verdict
 
-COLORS = 8  # THEME_COLORS
 HEAD = ["row", "what", "paper", "weir", "+-", "to accept", "verdict", "reason"]
 
-Part = Mapping[str, Any]
 
-
-def html(campaigns: Sequence[Campaign], weir: Weir) -> str:
+def html(campaigns: Sequence[Campaign]) -> str:
+    page = Page("weir lab", "The papers' experiments, through weir's own data path")
     done, n = verdict.done(campaigns)
-    parts: list[Part] = []
     if done < n:
-        parts.append({"alarm": f"Partial: {done} of {n} runs. The same command with --continue "
-                               "runs the rest."})
+        page.alarm(f"Partial: {done} of {n} runs. The same command with --continue runs the rest.")
     if len(campaigns) > 1:  # every row and its verdict is on the first page
-        parts.append({"table": {
-            "caption": "Contents", "head": ["experiment", "title", "paper"],
-            "cells": [cell for campaign in campaigns for cell in (
-                campaign.experiment.name, campaign.experiment.title, campaign.experiment.paper)]}})
-        parts.append(_rows(campaigns))
+        experiments = [campaign.experiment for campaign in campaigns]
+        page.table(["experiment", "title", "paper"],
+                   [[one.name, one.title, one.paper] for one in experiments], "Contents")
+        _rows(page, campaigns)
     for campaign in campaigns:
-        parts += _experiment(campaign)
-    return weir.page("weir lab", "The papers' experiments, through weir's own data path", parts)
+        _experiment(page, campaign)
+    return page.html()
 
 
-def _experiment(campaign: Campaign) -> list[Part]:
+def _experiment(page: Page, campaign: Campaign) -> None:
     experiment, arguments = campaign.experiment, campaign.arguments
     name = f"{experiment.name}: {experiment.paper}" if experiment.paper else experiment.name
     seeds = f"{arguments.seeds:,} {'seed' if arguments.seeds == 1 else 'seeds'}"
-    parts: list[Part] = [{"heading": experiment.title},
-                         {"text": f"{name}, {seeds} from {arguments.seed}"}]
+    page.heading(experiment.title)
+    page.text(f"{name}, {seeds} from {arguments.seed}")
     if experiment.about:
-        parts.append({"text": experiment.about})
-    parts.append(_rows([campaign]))
+        page.text(experiment.about)
+    _rows(page, [campaign])
     for plot in experiment.plots:
         if campaign.has_plot(plot):
-            figure = _trace(campaign, plot) if plot.kind == "trace" else _cases(campaign, plot)
-            if figure["series"]:
-                caption = f"{plot.figure}: {plot.title}" if plot.figure else plot.title
-                parts.append({"figure": {"caption": caption, "title": plot.title, **figure}})
-    return parts
+            chart = _trace(campaign, plot) if plot.kind == "trace" else _cases(campaign, plot)
+            if chart.series:
+                page.figure(chart, f"{plot.figure}: {plot.title}" if plot.figure else plot.title)
 
 
-def _rows(campaigns: Sequence[Campaign]) -> Part:
-    cells: list[str] = []
-    alarms = []
+def _rows(page: Page, campaigns: Sequence[Campaign]) -> None:
+    rows: list[list[str]] = []
+    alarms: list[int] = []
     for campaign in campaigns:
         for row in campaign.experiment.rows:
             if not campaign.has_row(row):
                 continue
             found, value, reason = verdict.of_row(campaign, row)
             known = found not in (Verdict.UNKNOWN, Verdict.LEFT_OUT)
-            alarms.append(found not in (Verdict.INSIDE, Verdict.NOT_COMPARABLE))
+            if found not in (Verdict.INSIDE, Verdict.NOT_COMPARABLE):
+                alarms.append(len(rows))
             error = "nan" if not known else _cell(value.high - value.mean) if value.n > 1 else ""
-            cells += [row.id, row.what, row.paper, _cell(value.mean) if known else "nan", error,
-                      f"{row.low:.4g} to {row.high:.4g}",
-                      (found if known else Verdict.UNKNOWN).value, f"{reason:.150}"]
-    return {"table": {"caption": "Comparison with the papers. +-: the standard error over the "
-                                 "seeds.", "head": HEAD, "cells": cells, "alarms": alarms}}
+            rows.append([row.id, row.what, row.paper, _cell(value.mean) if known else "nan", error,
+                         f"{row.low:.4g} to {row.high:.4g}",
+                         (found if known else Verdict.UNKNOWN).value, f"{reason:.150}"])
+    page.table(HEAD, rows, "Comparison with the papers. +-: the standard error over the seeds.",
+               alarms)
 
 
 def _cell(value: float) -> str:
@@ -81,28 +75,26 @@ def _cell(value: float) -> str:
 
 # ---- figures ----
 
-def _cases(campaign: Campaign, plot: Plot) -> dict[str, Any]:
+def _cases(campaign: Campaign, plot: Plot) -> Chart:
     bars = plot.kind == "bars"
-    series: list[dict[str, Any]] = []
+    series: list[Series] = []
     color = 0
     for case in campaign.experiment.cases:
         values = verdict.of_plot(campaign, plot, case)
         # A series of bars has a value for each of its categories, or none.
         if not values or (bars and len(values) < len(plot.bars)):
             continue
-        color = color % COLORS + 1
-        series.append({"kind": "bars" if bars else "line", "name": case, "color": color,
-                       "x": [_place(plot, name) for name, _ in values],
-                       "y": [value.mean for _, value in values],
-                       "low": [value.low for _, value in values],
-                       "high": [value.high for _, value in values]})
+        color = color % SERIES_COLORS + 1
+        series.append((Bars if bars else Line)(
+            name=case, color=color, x=[_place(plot, name) for name, _ in values],
+            y=[value.mean for _, value in values], low=[value.low for _, value in values],
+            high=[value.high for _, value in values]))
         points = [(_place(plot, x), y) for of, x, y in plot.points if of == case]
         if points:
-            series.append({"kind": "points", "name": f"{case}, paper", "color": color,
-                           "hollow": True, "x": [x for x, _ in points],
-                           "y": [y for _, y in points]})
-    x: dict[str, Any] = {"categories": list(plot.bars)} if bars else {"label": campaign.sweep}
-    return {"x": x, "y": {"label": plot.label}, "series": series}
+            series.append(Points(name=f"{case}, paper", color=color, hollow=True, marker="diamond",
+                                 x=[x for x, _ in points], y=[y for _, y in points]))
+    x = Axis(categories=list(plot.bars)) if bars else Axis(campaign.sweep)
+    return Chart(x=x, y=Axis(plot.label), series=series, title=plot.title)
 
 
 def _place(plot: Plot, x: str) -> float:
@@ -112,7 +104,7 @@ def _place(plot: Plot, x: str) -> float:
     return leading_number(x)
 
 
-def _trace(campaign: Campaign, plot: Plot) -> dict[str, Any]:
+def _trace(campaign: Campaign, plot: Plot) -> Chart:
     rate = plot.expression.endswith(".rate")
     what = plot.expression.removesuffix(".rate") + ".bytes" if rate else plot.expression
     lines = [line for job in campaign.jobs if job.plot is plot and job.trace
@@ -123,12 +115,11 @@ def _trace(campaign: Campaign, plot: Plot) -> dict[str, Any]:
         value = [0.0] * len(value[:1]) + [(value[i] - value[i - 1]) * 8e-6 / (t[i] - t[i - 1])
                                           for i in range(1, len(value))]
     averaged = any(line[3] for line in lines)
-    series = [{"kind": "line", "name": "queue" if averaged else None, "x": t, "y": value}]
+    series = [Line(name="queue" if averaged else "", x=t, y=value)]
     if averaged:
-        series.append({"kind": "line", "name": "average", "x": t,
-                       "y": [float(line[3] or 0) for line in lines]})
-    return {"x": {"label": "Time (s)"}, "y": {"label": plot.label, "from_zero": True},
-            "series": series if lines else []}
+        series.append(Line(name="average", x=t, y=[float(line[3] or 0) for line in lines]))
+    return Chart(x=Axis("Time (s)"), y=Axis(plot.label, from_zero=True),
+                 series=series if lines else [], title=plot.title)
 
 
 def _trace_lines(path: str, what: str) -> list[list[str]]:

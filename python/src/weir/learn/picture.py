@@ -1,149 +1,88 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A page that shows what was measured and what was learned, above each other. It needs nothing
-else: the charts are SVG in it."""
+"""A page that shows what was measured and what was learned, above each other."""
 
 from __future__ import annotations
 
-import html
-import math
-
 import numpy
 
+from ..page import NS, PERCENT, Axis, Chart, Line, Marks, Page, Points
 from . import proof, words
 from .estimate import Floats
 from .pairs import NEVER
 from .path import Learned
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 860, 230, 70, 30
-POINTS = 4000
-MEASURED, LEARNED, LOST = "#1f77b4", "#e4781a", "#c0392b"
-
-STYLE = """body{font:15px/1.45 system-ui,sans-serif;max-width:56em;margin:2em auto;padding:0 1em}
-svg{width:100%;height:auto;background:#fff}pre{background:#f5f5f2;padding:1em;overflow:auto}
-table{border-collapse:collapse}td,th{padding:.2em .8em;text-align:right}
-td:first-child,th:first-child{text-align:left}.bad{color:#c0392b}
-text{font:12px system-ui,sans-serif;fill:#555}"""
+HEIGHT = 280
+MEASURED, LEARNED, LOST = 1, 2, 4  # colours
 
 
-class Chart:
-    """Axes with values, and what is drawn in them."""
-
-    def __init__(self, title: str, x: tuple[float, float], y: tuple[float, float], x_name: str,
-                 y_name: str) -> None:
-        self.x, self.y = _room(x), _room(y)
-        self.parts = [f'<text x="{LEFT}" y="14" style="font-weight:600">{title}</text>']
-        for value in _ticks(*self.x):
-            at = self.across(value)
-            self.parts.append(f'<line x1="{at:.1f}" y1="22" x2="{at:.1f}" y2="{HEIGHT - BOTTOM}" '
-                              f'stroke="#eee"/><text x="{at:.1f}" y="{HEIGHT - BOTTOM + 15}" '
-                              f'text-anchor="middle">{value:g}</text>')
-        for value in _ticks(*self.y):
-            at = self.up(value)
-            self.parts.append(f'<line x1="{LEFT}" y1="{at:.1f}" x2="{WIDTH}" y2="{at:.1f}" '
-                              f'stroke="#eee"/><text x="{LEFT - 6}" y="{at + 4:.1f}" '
-                              f'text-anchor="end">{value:g}</text>')
-        self.parts.append(f'<text x="{WIDTH}" y="{HEIGHT - 2}" text-anchor="end">{x_name}</text>'
-                          f'<text x="{LEFT - 6}" y="14" text-anchor="end">{y_name}</text>')
-
-    def across(self, value: float) -> float:
-        return LEFT + (value - self.x[0]) / (self.x[1] - self.x[0]) * (WIDTH - LEFT - 10)
-
-    def up(self, value: float) -> float:
-        return HEIGHT - BOTTOM - (value - self.y[0]) / (self.y[1] - self.y[0]) * (
-            HEIGHT - BOTTOM - 22)
-
-    def dots(self, x: Floats, y: Floats, colour: str, size: float = 1.2) -> None:
-        step = max(1, math.ceil(len(x) / POINTS))
-        path = "".join(f"M{self.across(a):.1f} {self.up(b):.1f}h0" for a, b in
-                       zip(x[::step], y[::step]))
-        self.parts.append(f'<path d="{path}" stroke="{colour}" stroke-width="{2 * size}" '
-                          'stroke-linecap="round" stroke-opacity=".55" fill="none"/>')
-
-    def line(self, x: Floats, y: Floats, colour: str) -> None:
-        path = "L".join(f"{self.across(a):.1f} {self.up(b):.1f}" for a, b in zip(x, y))
-        self.parts.append(f'<path d="M{path}" stroke="{colour}" stroke-width="1.8" fill="none"/>')
-
-    def svg(self) -> str:
-        return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}">{"".join(self.parts)}</svg>'
-
-
-def _room(ends: tuple[float, float]) -> tuple[float, float]:
-    low, high = ends
-    return (low, high) if high - low > 1e-9 * max(abs(low), 1e-9) else (low - 0.5, high + 0.5)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    step = 10 ** math.floor(math.log10((high - low) / 4))
-    step *= next(k for k in (1, 2, 5, 10) if (high - low) / (k * step) <= 6)
-    return [round(i * step, 12) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
-def _charts(learned: Learned, run: proof.Run) -> list[str]:
+def _charts(page: Page, learned: Learned, run: proof.Run) -> None:
     direction = learned.direction
     sent = (direction.sent_ns - direction.sent_ns[0]).astype(float)
+    time = Axis("Time", NS, most=float(sent[-1]))
     both = []
-    for received in (direction.received_ns - direction.sent_ns[0], run.received_ns):
-        there = ~direction.lost if received is not run.received_ns else run.received_ns != NEVER
-        both.append((sent[there] / 1e9, (received[there] - sent[there]) / 1e6, ~there))
-    every = numpy.concatenate([both[0][1], both[1][1]])
+    for name, color, received, lost in (
+            ("measured", MEASURED, direction.received_ns - direction.sent_ns[0], direction.lost),
+            ("learned", LEARNED, run.received_ns, run.received_ns == NEVER)):
+        both.append((name, color, sent[~lost], received[~lost] - sent[~lost], lost))
+    every = numpy.concatenate([delay for _, _, _, delay, _ in both])
     low, high = float(every.min()), float(numpy.quantile(every, 0.9999))
-    found = []
-    for (at, delay, lost), colour, name in zip(both, (MEASURED, LEARNED), ("measured", "learned")):
-        chart = Chart(f"Delay over time, {name}", (0, float(sent[-1]) / 1e9), (low, high), "s",
-                      "ms")
-        inside = delay <= high
-        chart.dots(at[inside], delay[inside], colour)
-        chart.dots(sent[lost] / 1e9, numpy.full(int(lost.sum()), low), LOST, 1.8)
-        found.append(chart.svg())
-    chart = Chart("Share of packets with at most this delay: measured (blue), learned (orange)",
-                  (low, high), (0, 1), "ms", "")
+    for name, color, at, delay, lost in both:
+        page.figure(
+            Chart(time, Axis("Delay", NS, least=low, most=high), height=HEIGHT,
+                  series=[Points(name=name, x=at.tolist(), y=delay.tolist(), color=color),
+                          Marks(name="lost", x=sent[lost].tolist(), color=LOST)]),
+            f"Delay of each packet over time, {name}.")
     p = numpy.linspace(0, 1, 400)
-    for (_, delay, _), colour in zip(both, (MEASURED, LEARNED)):
-        chart.line(numpy.minimum(numpy.quantile(delay, p), high), p, colour)
-    found.append(chart.svg())
-    found.append(_rest(learned, sent))
-    runs = [proof.loss_runs(lost) for _, _, lost in both]
+    page.figure(
+        Chart(Axis("Delay", NS, least=low, most=high), Axis("Share of packets", PERCENT),
+              height=HEIGHT,
+              series=[_line(name, color, numpy.minimum(numpy.quantile(delay, p), high), p)
+                      for name, color, _, delay, _ in both]),
+        "Share of packets with at most this delay.")
+    _rest(page, learned, time)
+    runs = [proof.loss_runs(lost) for *_, lost in both]
     if all(len(r) for r in runs):
-        most = float(max(numpy.quantile(r, 0.999) for r in runs))
-        chart = Chart("Loss runs of at least this length", (1, max(most, 2.0)), (0, 1), "packets",
-                      "share")
-        for r, colour in zip(runs, (MEASURED, LEARNED)):
-            lengths = numpy.arange(1, int(max(most, 2)) + 1)
-            chart.line(lengths.astype(float), numpy.array([(r >= n).mean() for n in lengths]),
-                       colour)
-        found.append(chart.svg())
-    return found
+        most = max(2.0, *(float(numpy.quantile(r, 0.999)) for r in runs))
+        lengths = numpy.arange(1, int(most) + 1).astype(float)
+        page.figure(
+            Chart(Axis("Length in packets"), Axis("Share of loss runs", PERCENT, from_zero=True),
+                  height=HEIGHT,
+                  series=[_line(name, color, lengths, numpy.array([(r >= n).mean()
+                                                                   for n in lengths]))
+                          for (name, color, *_), r in zip(both, runs)]),
+            "Loss runs of at least this length.")
 
 
-def _rest(learned: Learned, sent: Floats) -> str:
-    """What remains of each delay without the queue."""
-    rest = learned.rest_ns / 1e6
-    low, high = numpy.quantile(rest, [0.0005, 0.9995])
-    chart = Chart("What remains without the queue", (0, float(sent[-1]) / 1e9),
-                  (float(low), float(high)), "s", "ms")
-    at = learned.rest_at_ns / 1e9
-    inside = (rest >= low) & (rest <= high)
-    chart.dots(at[inside], rest[inside], MEASURED)
-    return chart.svg()
+def _line(name: str, color: int, x: Floats, y: Floats) -> Line:
+    return Line(name=name, color=color, x=x.tolist(), y=y.tolist(), marker="none")
+
+
+def _rest(page: Page, learned: Learned, time: Axis) -> None:
+    """Draws what remains of each delay without the queue."""
+    low, high = numpy.quantile(learned.rest_ns, [0.0005, 0.9995])
+    page.figure(
+        Chart(time, Axis("Delay", NS, least=float(low), most=float(high)), height=HEIGHT,
+              series=[Points(x=learned.rest_at_ns.tolist(), y=learned.rest_ns.tolist(),
+                             color=MEASURED)]),
+        "What remains of each delay without the queue.")
 
 
 def page(title: str, text: str, said: list[str], learned: dict[str, Learned],
          rows: dict[str, list[proof.Row]], runs: dict[str, proof.Run]) -> str:
     """Returns the page."""
-    parts = [f"<!doctype html><meta charset=utf-8><title>{html.escape(title)}</title>",
-             f"<style>{STYLE}</style><h1>{html.escape(title)}</h1>"]
-    parts += [f"<p>{html.escape(sentence)}</p>" for sentence in said]
+    page = Page(title)
+    for sentence in said:
+        page.text(sentence)
     for name, one in learned.items():
-        parts.append(f"<h2>{name}</h2>")
-        parts += _charts(one, runs[name])
-        parts.append("<table><tr><th>estimate<th>value, 95 % interval<th>basis</tr>")
-        parts += [f"<tr><td>{statement} {html.escape(e.name)}<td>{html.escape(words.shown(e))}"
-                  f"<td>{html.escape(e.basis)}</tr>" for statement, e in one.estimates()]
-        parts.append("</table><table><tr><th>figure<th>distance to the scenario"
-                     "<th>between two seeds</tr>")
-        for row in rows[name]:
-            parts.append(f'<tr{"" if row.fine else " class=bad"}><td>{proof.WORDS[row.name]}'
-                         f"<td>{100 * row.distance:.2f} %<td>{100 * row.yardstick:.2f} %</tr>")
-        parts.append("</table>")
-    parts.append(f"<h2>The scenario</h2><pre>{html.escape(text)}</pre>")
-    return "\n".join(parts) + "\n"
+        page.heading(name)
+        _charts(page, one, runs[name])
+        page.table(["estimate", "value, 95 % interval", "basis"],
+                   [[f"{statement} {e.name}", words.shown(e), e.basis]
+                    for statement, e in one.estimates()])
+        page.table(["figure", "distance to the scenario", "between two seeds"],
+                   [[proof.WORDS[row.name], f"{100 * row.distance:.2f} %",
+                     f"{100 * row.yardstick:.2f} %"] for row in rows[name]],
+                   alarms=[i for i, row in enumerate(rows[name]) if not row.fine])
+    page.heading("The scenario")
+    page.code(text)
+    return page.html()

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._command import CommandError, Weir
 from .._link import LinkError
+from ..page import theme
 from . import metrics
 from .changes import Asks, Busy
 from .connections import Connections
@@ -45,7 +46,6 @@ class Program:
         self._words = (path, "serve", "--answer")
         with Weir(*self._words) as weir:
             self.table = metrics.Table(weir.ask({"ask": "metrics"}))
-            self.theme = str(weir.ask({"ask": "theme"})["css"])
 
     def lease_ns(self, text: str) -> int:
         try:
@@ -65,7 +65,7 @@ class Routes:
         self.connections = Connections(feed.path)
         self._parts = {path: (_PAGE.joinpath(leaf).read_bytes(), type)
                        for path, (leaf, type) in _PARTS.items()}
-        self._parts["/theme.css"] = program.theme.encode(), "text/css"
+        self._parts["/theme.css"] = theme.css().encode(), "text/css"
         self._gets: dict[str, Callable[[Request], Answer]] = {
             "/metrics": self._metrics, "/events": self._events, "/live": self._live,
             "/cloud": self._cloud, "/scenario": self._scenario, "/connections": self._connections}
