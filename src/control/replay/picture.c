@@ -20,7 +20,6 @@ struct picture {
 	struct witness witness;
 	struct picture_run run;
 	struct atomic_file *atomic_file;
-	struct python_process python;            /* draws the page when it has the decisions */
 	struct track tracks[PICTURE_CLOUDS_MAX]; /* in the order of the scenario's clouds */
 };
 
@@ -84,11 +83,11 @@ static void tell(struct witness *witness, const struct fate *fate)
 		            (double)fate->queue_average_bytes);
 }
 
-/* Starts Python. Returns when it is ready: 0, or -EINVAL with problem. */
-static int start_python(struct picture *picture, const char *path, struct problem *problem)
+/* Starts Python, which draws when it has the decisions. Returns when it is ready: 0, or -EINVAL with
+ * problem. */
+static int start_python(struct python_process *python, const char *path, struct problem *problem)
 {
-	if (python_start("--picture", "weir._picture", &picture->python) == 0 &&
-	    fgetc(picture->python.in) == '\n')
+	if (python_start("--picture", "weir._picture", python) == 0 && fgetc(python->in) == '\n')
 		return 0;
 	return problem_set(problem, -1, "%s: cannot be drawn without Python", path);
 }
@@ -97,6 +96,7 @@ int picture_open(const char *path, struct picture_of of, const struct scenario *
                  struct picture **picture, struct problem *problem)
 {
 	struct picture *p = calloc(1, sizeof(*p));
+	struct python_process python = {.pid = 0};
 	int error;
 
 	if (!p) {
@@ -115,8 +115,11 @@ int picture_open(const char *path, struct picture_of of, const struct scenario *
 		p->tracks[i].queue.greatest = true;
 	}
 	error = atomic_file_open(path, &p->atomic_file, problem);
+	/* Whether there is Python is known before the run. What draws is started behind it, because a
+	 * path ends all processes that a command has left. */
 	if (!error)
-		error = start_python(p, path, problem);
+		error = start_python(&python, path, problem);
+	python_end(&python);
 	if (error)
 		picture_discard(p);
 	else
@@ -154,28 +157,34 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
                    struct problem *problem)
 {
 	const char *path = atomic_file_path(picture->atomic_file);
+	struct python_process python = {.pid = 0};
 	char bytes[BUFSIZ];
 	size_t n;
+	int rc;
 
-	if (tracks_failed(picture) ||
-	    picture_run_write(&picture->run, result, picture->python.out) < 0 ||
-	    alloc_failure_taken()) {
+	if (tracks_failed(picture)) {
 		problem_set(problem, -1, "%s: no memory for its data", path);
 		return -ENOMEM;
 	}
-	python_end_input(&picture->python);
-	while ((n = fread(bytes, 1, sizeof(bytes), picture->python.in)) > 0)
-		fwrite(bytes, 1, n, atomic_file_stream(picture->atomic_file));
-	if (python_end(&picture->python) != 0) {
-		problem_set(problem, -1, "%s: could not be drawn", path);
-		return -EIO;
+	rc = start_python(&python, path, problem);
+	if (rc == 0 && (picture_run_write(&picture->run, result, python.out) < 0 ||
+	                alloc_failure_taken())) {
+		problem_set(problem, -1, "%s: no memory for its data", path);
+		rc = -ENOMEM;
 	}
-	return atomic_file_finish(picture->atomic_file, problem);
+	if (rc == 0)
+		python_end_input(&python);
+	while (rc == 0 && (n = fread(bytes, 1, sizeof(bytes), python.in)) > 0)
+		fwrite(bytes, 1, n, atomic_file_stream(picture->atomic_file));
+	if (python_end(&python) != 0 && rc == 0) {
+		problem_set(problem, -1, "%s: could not be drawn", path);
+		rc = -EIO;
+	}
+	return rc == 0 ? atomic_file_finish(picture->atomic_file, problem) : rc;
 }
 
 static void picture_free(struct picture *picture)
 {
-	python_end(&picture->python);
 	json_decref(picture->run.words);
 	for (uint32_t i = 0; i < picture->run.n_tracks; i++) {
 		samples_free(&picture->tracks[i].delay);

@@ -207,8 +207,8 @@ def _whiskers(classes: str, plot: Plot, series: Series, places: Iterable[float])
     data = []
     for x, low, high in zip(places, series.low, series.high):
         ends = plot.y.px(low), plot.y.px(high)
-        # NaN is nowhere
-        if not (0 <= x <= plot.width and min(ends) <= plot.height and max(ends) >= 0):
+        if not (all(map(math.isfinite, (x, *ends))) and 0 <= x <= plot.width
+                and min(ends) <= plot.height and max(ends) >= 0):
             continue
         # a cap only where the end is in view
         data += [f"M{svg.point(x - 3, end)}h6" for end in ends if 0 <= end <= plot.height]
