@@ -381,21 +381,21 @@ static int check_and_print(struct check *check)
 
 static int load(struct check *check, char *message, size_t room)
 {
-	size_t bytes;
-	FILE *remarks = alloc_failure_stream(&check->remarks, &bytes);
+	struct printed text;
+	FILE *remarks = printed_begin(&text);
 	int result;
 
-	snprintf(message, room, "no memory");
-	if (remarks == NULL)
-		return -ENOMEM;
 	if (check->words.n > 0)
 		result = short_words_make(&check->words, "check", &check->config, &check->scenario,
 		                          message, room);
 	else
 		result = scenario_file_load_remarked(check->config, remarks, &check->scenario,
 		                                     message, room);
-	alloc_failure_close(remarks);
-	return result;
+	check->remarks = printed_end(&text);
+	if (check->remarks != NULL || result != 0)
+		return result;
+	snprintf(message, room, "no memory");
+	return -ENOMEM;
 }
 
 int command_check(int argc, char **argv)

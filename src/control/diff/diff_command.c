@@ -107,8 +107,7 @@ static uint64_t number_of(const json_t *run, const char *name)
 static int load(struct side *side, const json_t *run)
 {
 	struct rerun_asked *plan = &side->asked;
-	const json_t *line;
-	size_t i;
+	const json_t *sets = json_object_get(run, "set");
 	int rc;
 
 	python_path(run, "path", side->path);
@@ -117,10 +116,9 @@ static int load(struct side *side, const json_t *run)
 	                             .seed = number_of(run, "seed"),
 	                             .until_ns = number_of(run, "until_ns"),
 	                             .ideal = json_is_true(json_object_get(run, "ideal"))};
-	json_array_foreach(json_object_get(run, "set"), i, line) plan->set.text[plan->set.n++] =
-	        json_string_value(line);
+	for (; plan->n_set < RERUN_SETS_MAX && plan->n_set < json_array_size(sets); plan->n_set++)
+		plan->set[plan->n_set] = json_string_value(json_array_get(sets, plan->n_set));
 	rc = recording_folder_open(side->path, plan, &side->folder, &problem);
-
 	if (rc < 0)
 		return rc;
 	side->scenario = scenario_copy(recording_folder_first(side->folder));

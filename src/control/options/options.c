@@ -25,18 +25,6 @@ int options_wrong(const struct options *options, const char *format, ...)
 	return OPTIONS_WRONG;
 }
 
-int option_texts_take(const struct field *field, char *text, void *arguments,
-                      struct language_error *error)
-{
-	struct option_texts *texts = (void *)((char *)arguments + field->offset);
-
-	if (texts->n == OPTION_TEXTS)
-		return language_error_set(error, ERROR_FULL, "%s: more than %u lines", field->name,
-		                          OPTION_TEXTS);
-	texts->text[texts->n++] = text;
-	return 0;
-}
-
 /* Converts the table for getopt. `letters` has room for 3 + 2 * OPTIONS_MAX bytes and the final
  * 0. */
 static void for_getopt(const struct options *options, struct option *names, char *letters)

@@ -30,13 +30,6 @@
 
 #define OPTIONS_MAX 32
 
-/* The values of an option that may be given several times. */
-#define OPTION_TEXTS 32u
-struct option_texts {
-	const char *text[OPTION_TEXTS];
-	uint32_t n;
-};
-
 struct option_row {
 	char letter; /* 'c' of -c; 0: none */
 	struct field field;
@@ -99,9 +92,6 @@ options_taker options_take;
 
 /* Returns how many words the option has that begins with `word`: 2 if the next one is its value. */
 int options_words_of(const struct options *options, const char *word);
-/* option_row.take of a struct option_texts: appends the value. */
-int option_texts_take(const struct field *field, char *text, void *arguments,
-                      struct language_error *error);
 bool options_given(const struct options *options, const struct options_words *words,
                    const char *name);
 

@@ -161,9 +161,9 @@ static int edit_all(const struct recording_folder *folder, struct scenario *scen
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < folder->asked->set.n; i++)
-		rc = edit(scenario, folder->asked->set.text[i], problem);
-	return rc == 0 && folder->asked->set.n > 0 ? scenario_check(scenario, problem) : rc;
+	for (uint32_t i = 0; rc == 0 && i < folder->asked->n_set; i++)
+		rc = edit(scenario, folder->asked->set[i], problem);
+	return rc == 0 && folder->asked->n_set > 0 ? scenario_check(scenario, problem) : rc;
 }
 
 /* Makes the scenario of the text, with the edits. */
@@ -511,7 +511,7 @@ struct rerun_options recording_folder_rerun(struct recording_folder *folder,
 	const struct recording_about *about = &folder->about;
 	const struct rerun_asked *asked = folder->asked;
 	struct rerun_options options = {
-	        .otherwise = asked->config || asked->set.n || asked->seed_given,
+	        .otherwise = asked->config || asked->n_set || asked->seed_given,
 	        .ideal = asked->ideal,
 	        .until_ns = asked->until_ns ? asked->until_ns : SIMTIME_NEVER,
 	        .replay = replay,

@@ -11,7 +11,6 @@
 
 #include <limits.h>
 
-#include "options/options.h"
 #include "record/rerun.h"
 
 struct recording_folder;
@@ -26,10 +25,13 @@ struct recording_about {
 	char ingress[PATH_MAX];
 };
 
+#define RERUN_SETS_MAX 32u
+
 /* What a command asks of a rerun. */
 struct rerun_asked {
-	const char *config;      /* a scenario in place of the recorded ones; or NULL */
-	struct option_texts set; /* lines that change each of them */
+	const char *config;              /* a scenario in place of the recorded ones; or NULL */
+	const char *set[RERUN_SETS_MAX]; /* lines that change each of them */
+	uint32_t n_set;
 	uint64_t seed, until_ns; /* until_ns 0: to the end */
 	bool seed_given, ideal;
 };

@@ -184,6 +184,18 @@ static int take_out(const struct field *option, char *text, void *arguments,
 	return parse_binding(option, text, a->out_text, &a->n_out, error);
 }
 
+static int take_set(const struct field *option, char *text, void *arguments,
+                    struct language_error *error)
+{
+	struct rerun_asked *asked = &((struct replay_arguments *)arguments)->asked;
+
+	if (asked->n_set == RERUN_SETS_MAX)
+		return language_error_set(error, ERROR_FULL, "%s: more than %u lines", option->name,
+		                          RERUN_SETS_MAX);
+	asked->set[asked->n_set++] = text;
+	return 0;
+}
+
 static const struct option_row rows[] = {
         {OPTION_CONFIG(struct replay_arguments, "the scenario")},
         {OPTION("--in", FIELD_TEXT, struct replay_arguments, in_text, .form = "PORT=PCAP",
@@ -199,7 +211,7 @@ static const struct option_row rows[] = {
                         "and compares it with the recorded run")},
         {OPTION("--set", FIELD_TEXT, struct replay_arguments, asked.set, .form = "LINE",
                 .help = "with --recording: a rerun with this line added to its scenarios"),
-         .take = option_texts_take},
+         .take = take_set},
         {OPTION("--until", FIELD_TIME, struct replay_arguments, asked.until_ns, .min = 1,
                 .help = "with --recording: up to this time after its beginning")},
         {OPTION("--packet", FIELD_COUNT, struct replay_arguments, packet, .min = 1,
@@ -263,9 +275,9 @@ static int check_recording(const struct replay_arguments *a)
 	if (a->recording && (a->split || a->link_type))
 		return options_wrong(&replay_options, "%s is for captures",
 		                     a->split ? "--split" : "--link-type");
-	if (!a->recording && (a->asked.set.n || a->asked.until_ns || a->packet || a->asked.ideal))
+	if (!a->recording && (a->asked.n_set || a->asked.until_ns || a->packet || a->asked.ideal))
 		return options_wrong(&replay_options, "%s is for --recording DIR",
-		                     a->asked.set.n      ? "--set"
+		                     a->asked.n_set      ? "--set"
 		                     : a->asked.until_ns ? "--until"
 		                     : a->packet         ? "--packet"
 		                                         : "--ideal");
