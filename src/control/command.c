@@ -40,14 +40,15 @@ static const struct options help_options = {
 static const struct {
 	const struct options *options;
 	int (*run)(int argc, char **argv);
+	const struct python_command *python; /* in place of `run` */
 } commands[] = {
-        {&exec_options, command_exec},   {&on_options, command_on},
-        {&run_options, command_run},     {&replay_options, command_replay},
-        {&diff_options, command_diff},   {&learn_options, command_learn},
-        {&check_options, command_check}, {&ctl_options, command_ctl},
-        {&top_options, command_top},     {&serve_options, command_serve},
-        {&bench_options, command_bench}, {&lab_options, command_lab},
-        {&setup_options, command_setup}, {&help_options, command_help},
+        {&exec_options, command_exec, NULL},    {&on_options, command_on, NULL},
+        {&run_options, command_run, NULL},      {&replay_options, command_replay, NULL},
+        {&diff_options, NULL, &diff_command},   {&learn_options, NULL, &learn_command},
+        {&check_options, command_check, NULL},  {&ctl_options, command_ctl, NULL},
+        {&top_options, NULL, &top_command},     {&serve_options, NULL, &serve_command},
+        {&bench_options, command_bench, NULL},  {&lab_options, NULL, &lab_command},
+        {&setup_options, NULL, &setup_command}, {&help_options, command_help, NULL},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -198,8 +199,11 @@ int command_main(int argc, char **argv)
 	if (command_exec_begins(argv[1]))
 		return whole("exec", command_exec(argc, argv));
 	for (size_t i = 0; i < COMMANDS; i++) {
-		if (strcmp(commands[i].options->command, argv[1]) == 0)
-			return whole(argv[1], commands[i].run(argc - 1, argv + 1));
+		if (strcmp(commands[i].options->command, argv[1]) != 0)
+			continue;
+		return whole(argv[1], commands[i].run ? commands[i].run(argc - 1, argv + 1)
+		                                      : python_command(commands[i].python, argc - 1,
+		                                                       argv + 1));
 	}
 	return unknown_command(argv[1], argv[2]);
 }

@@ -8,6 +8,7 @@
 #define WEIR_COMMAND_H
 
 #include "options/options.h"
+#include "python/python.h"
 
 /* command.c: the table of subcommands, --help, --version */
 int command_main(int argc, char **argv);
@@ -19,15 +20,13 @@ bool command_exec_begins(const char *word);
 int command_on(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_replay(int argc, char **argv);
-int command_diff(int argc, char **argv);
-int command_learn(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_ctl(int argc, char **argv);
-int command_top(int argc, char **argv);
-int command_serve(int argc, char **argv);
 int command_bench(int argc, char **argv);
-int command_lab(int argc, char **argv);
-int command_setup(int argc, char **argv);
+
+/* Those that are Python. */
+extern const struct python_command diff_command, learn_command, top_command, serve_command,
+        lab_command, setup_command;
 
 /* `weir --complete WORD ...`, for shells (complete/complete_command.c). `words`: the words after
  * `weir`; the last is the one being typed, perhaps "". `all`: the commands, ended by NULL. */

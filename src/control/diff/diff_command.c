@@ -302,14 +302,9 @@ static const struct python_ask asks[] = {
         {NULL, NULL},
 };
 
-int command_diff(int argc, char **argv)
-{
-	static const struct python_command command = {
-	        .options = &diff_options,
-	        .module = "weir.diff",
-	        .unable = 2,
-	        .asks = asks,
-	};
-
-	return python_command(&command, argc, argv);
-}
+const struct python_command diff_command = {
+        .options = &diff_options,
+        .module = "weir.diff",
+        .unable = 2,
+        .asks = asks,
+};

@@ -53,14 +53,9 @@ const struct options lab_options = {
         .rows = option_rows,
 };
 
-int command_lab(int argc, char **argv)
-{
-	static const struct python_command command = {
-	        .options = &lab_options,
-	        .module = "weir.lab.command",
-	        .unable = 1,
-	        .asks = lab_asks,
-	};
-
-	return python_command(&command, argc, argv);
-}
+const struct python_command lab_command = {
+        .options = &lab_options,
+        .module = "weir.lab.command",
+        .unable = 1,
+        .asks = lab_asks,
+};

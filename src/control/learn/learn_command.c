@@ -114,16 +114,11 @@ static const struct python_ask asks[] = {
         {NULL, NULL},
 };
 
-int command_learn(int argc, char **argv)
-{
-	static const struct python_command command = {
-	        .options = &learn_options,
-	        .module = "weir.learn.command",
-	        .get = "apt install python3-numpy python3-scipy, or pip install 'weir[learn]'",
-	        .unable = 2,
-	        .others = true,
-	        .asks = asks,
-	};
-
-	return python_command(&command, argc, argv);
-}
+const struct python_command learn_command = {
+        .options = &learn_options,
+        .module = "weir.learn.command",
+        .get = "apt install python3-numpy python3-scipy, or pip install 'weir[learn]'",
+        .unable = 2,
+        .others = true,
+        .asks = asks,
+};

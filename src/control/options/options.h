@@ -108,7 +108,7 @@ void options_print_help(FILE *out, const struct options *options);
 /* A row is {OPTION(...)}, {.letter = 'x', OPTION(...)} or {OPTION(...), .take = ...}. Further
  * members of struct field follow `member`, always with `.help = "..."`. */
 #define OPTION(option, kind, arguments, member, ...)                                               \
-	VALUE(option, kind, .offset = offsetof(arguments, member), __VA_ARGS__)
+	.field = {FIELD(option, kind, arguments, member, __VA_ARGS__)}
 /* The same for a command that is Python. Its options are taken one by one, each into a union
  * option_value, and go to Python (python.h). */
 #define VALUE(option, kind, ...) .field = {.name = (option), .type = (kind), __VA_ARGS__}

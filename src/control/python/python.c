@@ -91,6 +91,8 @@ static int become(const char *name, const struct python_command *command, int ar
 	}
 	if (readlink("/proc/self/exe", program, sizeof(program) - 1) > 0)
 		setenv("WEIR", program, 1);
+	/* Otherwise Python takes the locale C for one with UTF-8, which its terminal has not. */
+	setenv("PYTHONCOERCECLOCALE", "0", 0);
 	find_package(program, folder);
 	*at++ = python;
 	/* Without the folders of other packages, Python starts in half the time. */
@@ -119,6 +121,7 @@ int python_command(const struct python_command *command, int argc, char **argv)
 {
 	struct options_words given;
 	struct printed words;
+	bool complete;
 	FILE *out;
 	int status;
 
@@ -133,8 +136,10 @@ int python_command(const struct python_command *command, int argc, char **argv)
 	fprintf(out, "--%c", '\0');
 	for (int i = 0; status == OPTIONS_RUN && i < given.n; i++)
 		fprintf(out, "%s%c", given.word[i], '\0');
-	if (printed_end(&words) && status == OPTIONS_RUN)
-		status = become(command->options->command, command, argc, &words);
+	complete = printed_end(&words) != NULL;
+	if (status == OPTIONS_RUN)
+		status = complete ? become(command->options->command, command, argc, &words)
+		                  : command->unable;
 	free(words.bytes);
 	return status;
 }

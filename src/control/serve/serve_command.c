@@ -111,14 +111,9 @@ static const struct python_ask asks[] = {
         {NULL, NULL},
 };
 
-int command_serve(int argc, char **argv)
-{
-	static const struct python_command command = {
-	        .options = &serve_options,
-	        .module = "weir.serve.command",
-	        .unable = 1,
-	        .asks = asks,
-	};
-
-	return python_command(&command, argc, argv);
-}
+const struct python_command serve_command = {
+        .options = &serve_options,
+        .module = "weir.serve.command",
+        .unable = 1,
+        .asks = asks,
+};

@@ -151,14 +151,9 @@ static const struct python_ask asks[] = {
         {NULL, NULL},
 };
 
-int command_setup(int argc, char **argv)
-{
-	static const struct python_command command = {
-	        .options = &setup_options,
-	        .module = "weir.setup.command",
-	        .unable = OPTIONS_WRONG,
-	        .asks = asks,
-	};
-
-	return python_command(&command, argc, argv);
-}
+const struct python_command setup_command = {
+        .options = &setup_options,
+        .module = "weir.setup.command",
+        .unable = OPTIONS_WRONG,
+        .asks = asks,
+};

@@ -8,8 +8,6 @@
  *   {"ask": "files", "line"}  {"files": [NAME, ...]}: those that a line of the language names, and
  *                             that can be read
  */
-#include <stdlib.h>
-
 #include "command.h"
 #include "ctl/ctl_link.h"
 #include "python/python.h"
@@ -43,17 +41,10 @@ static const struct python_ask asks[] = {
         {NULL, NULL},
 };
 
-int command_top(int argc, char **argv)
-{
-	static const struct python_command command = {
-	        .options = &top_options,
-	        .module = "weir.top.command",
-	        .get = "apt install python3 python3-weir",
-	        .unable = 1,
-	        .asks = asks,
-	};
-
-	/* Otherwise Python takes the locale C for one with UTF-8, which its terminal has not. */
-	setenv("PYTHONCOERCECLOCALE", "0", 0);
-	return python_command(&command, argc, argv);
-}
+const struct python_command top_command = {
+        .options = &top_options,
+        .module = "weir.top.command",
+        .get = "apt install python3 python3-weir",
+        .unable = 1,
+        .asks = asks,
+};

@@ -60,17 +60,9 @@ static int corrupt_bit_error_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void corrupt_bit_error_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static const struct field corrupt_bit_error_fields[] = {
-        {.name = "probability",
-         .type = FIELD_RATIO,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct corrupt_bit_error_conf, ber),
-         .help = "that a bit is inverted"},
+        {FIELD("probability", FIELD_RATIO, struct corrupt_bit_error_conf, ber,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .help = "that a bit is inverted")},
         KEYED_FIELD(struct corrupt_bit_error_conf),
         FIELD_END,
 };
@@ -87,5 +79,4 @@ const struct statement corrupt_bit_error_statement = {
         .check = keyed_check,
         .acts = {COUNTER(corrupted)},
         .make = corrupt_bit_error_make,
-        .free = corrupt_bit_error_free,
 };

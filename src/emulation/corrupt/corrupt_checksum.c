@@ -114,24 +114,13 @@ static int corrupt_checksum_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void corrupt_checksum_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static const struct field corrupt_checksum_fields[] = {
-        {.name = "checksums",
-         .type = FIELD_WORDS,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct corrupt_checksum_conf, sums),
-         .words = sums,
-         .help = "checksums to make wrong"},
-        {.name = "probability",
-         .type = FIELD_PROBABILITY,
-         .offset = offsetof(struct corrupt_checksum_conf, probability),
-         .max = PROBABILITY_ONE,
-         .initial = PROBABILITY_ONE,
-         .help = "share of the packets that is changed"},
+        {FIELD("checksums", FIELD_WORDS, struct corrupt_checksum_conf, sums,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .words = sums,
+               .help = "checksums to make wrong")},
+        {FIELD("probability", FIELD_PROBABILITY, struct corrupt_checksum_conf, probability,
+               .max = PROBABILITY_ONE, .initial = PROBABILITY_ONE,
+               .help = "share of the packets that is changed")},
         KEYED_FIELD(struct corrupt_checksum_conf),
         FIELD_END,
 };
@@ -147,5 +136,4 @@ const struct statement corrupt_checksum_statement = {
         .check = keyed_check,
         .acts = {COUNTER(corrupted)},
         .make = corrupt_checksum_make,
-        .free = corrupt_checksum_free,
 };

@@ -78,11 +78,6 @@ static int corrupt_random_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void corrupt_random_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void corrupt_random_adopt(struct stage *stage, const struct stage *old)
 {
 	chance_adopt(&((struct corrupt_random *)stage)->wrong,
@@ -95,28 +90,16 @@ static void corrupt_random_snapshot(struct stage *stage, struct snapshot *snapsh
 }
 
 static const struct field corrupt_random_fields[] = {
-        {.name = "probability",
-         .type = FIELD_PROBABILITY,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct corrupt_random_conf, probability),
-         .max = PROBABILITY_ONE,
-         .help = "share of the packets that is corrupted"},
-        {.name = "bits",
-         .type = FIELD_COUNT,
-         .offset = offsetof(struct corrupt_random_conf, bits),
-         .min = 1,
-         .max = CORRUPT_BITS_MAX,
-         .initial = 1,
-         .help = "how many bits of it are inverted"},
-        {.name = "correlation",
-         .type = FIELD_PROBABILITY,
-         .offset = offsetof(struct corrupt_random_conf, correlation),
-         .max = PROBABILITY_ONE,
-         .help = "of a packet's corruption with that of the one before it"},
-        {.name = "as-netem",
-         .type = FIELD_FLAG,
-         .offset = offsetof(struct corrupt_random_conf, as_netem),
-         .help = CHANCE_AS_NETEM_HELP},
+        {FIELD("probability", FIELD_PROBABILITY, struct corrupt_random_conf, probability,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .max = PROBABILITY_ONE,
+               .help = "share of the packets that is corrupted")},
+        {FIELD("bits", FIELD_COUNT, struct corrupt_random_conf, bits, .min = 1,
+               .max = CORRUPT_BITS_MAX, .initial = 1, .help = "how many bits of it are inverted")},
+        {FIELD("correlation", FIELD_PROBABILITY, struct corrupt_random_conf, correlation,
+               .max = PROBABILITY_ONE,
+               .help = "of a packet's corruption with that of the one before it")},
+        {FIELD("as-netem", FIELD_FLAG, struct corrupt_random_conf, as_netem,
+               .help = CHANCE_AS_NETEM_HELP)},
         KEYED_FIELD(struct corrupt_random_conf),
         FIELD_END,
 };
@@ -134,7 +117,6 @@ const struct statement corrupt_random_statement = {
         .check = keyed_check,
         .acts = {COUNTER(corrupted)},
         .make = corrupt_random_make,
-        .free = corrupt_random_free,
         .adopt = corrupt_random_adopt,
         .snapshot = corrupt_random_snapshot,
 };

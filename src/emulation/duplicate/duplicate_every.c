@@ -52,11 +52,6 @@ static int duplicate_every_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void duplicate_every_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void duplicate_every_adopt(struct stage *stage, const struct stage *old)
 {
 	((struct duplicate_every *)stage)->count = ((const struct duplicate_every *)old)->count;
@@ -68,13 +63,9 @@ static void duplicate_every_snapshot(struct stage *stage, struct snapshot *snaps
 }
 
 static const struct field duplicate_every_fields[] = {
-        {.name = "every",
-         .type = FIELD_COUNT,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct duplicate_every_conf, every),
-         .min = 1,
-         .max = DUPLICATE_EVERY_MAX,
-         .help = "one packet of this many is copied"},
+        {FIELD("every", FIELD_COUNT, struct duplicate_every_conf, every,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .min = 1, .max = DUPLICATE_EVERY_MAX,
+               .help = "one packet of this many is copied")},
         KEYED_FIELD(struct duplicate_every_conf),
         FIELD_END,
 };
@@ -90,7 +81,6 @@ const struct statement duplicate_every_statement = {
         .check = keyed_check,
         .acts = {COUNTER(duplicated)},
         .make = duplicate_every_make,
-        .free = duplicate_every_free,
         .adopt = duplicate_every_adopt,
         .snapshot = duplicate_every_snapshot,
 };

@@ -35,11 +35,6 @@ static int duplicate_random_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void duplicate_random_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void duplicate_random_adopt(struct stage *stage, const struct stage *old)
 {
 	chance_adopt(&((struct duplicate_random *)stage)->twice,
@@ -52,21 +47,14 @@ static void duplicate_random_snapshot(struct stage *stage, struct snapshot *snap
 }
 
 static const struct field duplicate_random_fields[] = {
-        {.name = "probability",
-         .type = FIELD_PROBABILITY,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct duplicate_random_conf, probability),
-         .max = PROBABILITY_ONE,
-         .help = "share of the packets that is copied"},
-        {.name = "correlation",
-         .type = FIELD_PROBABILITY,
-         .offset = offsetof(struct duplicate_random_conf, correlation),
-         .max = PROBABILITY_ONE,
-         .help = "of a packet's duplication with that of the one before it"},
-        {.name = "as-netem",
-         .type = FIELD_FLAG,
-         .offset = offsetof(struct duplicate_random_conf, as_netem),
-         .help = CHANCE_AS_NETEM_HELP},
+        {FIELD("probability", FIELD_PROBABILITY, struct duplicate_random_conf, probability,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .max = PROBABILITY_ONE,
+               .help = "share of the packets that is copied")},
+        {FIELD("correlation", FIELD_PROBABILITY, struct duplicate_random_conf, correlation,
+               .max = PROBABILITY_ONE,
+               .help = "of a packet's duplication with that of the one before it")},
+        {FIELD("as-netem", FIELD_FLAG, struct duplicate_random_conf, as_netem,
+               .help = CHANCE_AS_NETEM_HELP)},
         KEYED_FIELD(struct duplicate_random_conf),
         FIELD_END,
 };
@@ -83,7 +71,6 @@ const struct statement duplicate_random_statement = {
         .check = keyed_check,
         .acts = {COUNTER(duplicated)},
         .make = duplicate_random_make,
-        .free = duplicate_random_free,
         .adopt = duplicate_random_adopt,
         .snapshot = duplicate_random_snapshot,
 };

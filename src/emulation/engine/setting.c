@@ -352,7 +352,10 @@ void stage_free(struct stage *stage)
 {
 	struct tally *tally = stage->tally;
 
-	stage->statement->free(stage);
+	if (stage->statement->free)
+		stage->statement->free(stage);
+	else
+		free(stage);
 	tally_release(tally);
 }
 

@@ -117,19 +117,12 @@ bool reorder_choose_of_flow(const struct reorder_rule *rule, struct reorder_choi
 /* ---- every N ---- */
 
 static const struct field every_fields[] = {
-        {.name = "n",
-         .type = FIELD_COUNT,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct reorder_every_conf, every),
-         .min = 1,
-         .max = REORDER_EVERY_MAX,
-         .help = "packets from one that is held back to the next"},
-        {.name = "wait",
-         .type = FIELD_TIME,
-         .offset = offsetof(struct reorder_every_conf, wait_ns),
-         .max = DELAY_MAX_NS,
-         .initial = REORDER_WAIT_NS,
-         .help = "how long after its due time it leaves if no other packet comes"},
+        {FIELD("n", FIELD_COUNT, struct reorder_every_conf, every,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .min = 1, .max = REORDER_EVERY_MAX,
+               .help = "packets from one that is held back to the next")},
+        {FIELD("wait", FIELD_TIME, struct reorder_every_conf, wait_ns, .max = DELAY_MAX_NS,
+               .initial = REORDER_WAIT_NS,
+               .help = "how long after its due time it leaves if no other packet comes")},
         FIELD_END,
 };
 
@@ -149,26 +142,18 @@ const struct statement reorder_every_statement = {
 enum { RANDOM_PROBABILITY, RANDOM_BY, RANDOM_WAIT, RANDOM_KEYED };
 
 static const struct field random_fields[] = {
-        [RANDOM_PROBABILITY] = {.name = "probability",
-                                .type = FIELD_PROBABILITY,
-                                .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-                                .offset = offsetof(struct reorder_random_conf, probability),
-                                .help = "of each packet to be held back"},
-        [RANDOM_BY] = {.name = "by",
-                       .type = FIELD_LIMIT,
-                       .form = "Npkt|TIME",
-                       .flags = FIELD_REQUIRED,
-                       .offset = offsetof(struct reorder_random_conf, by),
-                       .min = 1,
-                       .help = "how many packets go ahead of it, 3pkt, or how much longer it "
-                               "takes, 2ms"},
-        [RANDOM_WAIT] =
-                {.name = "wait",
-                 .type = FIELD_TIME,
-                 .offset = offsetof(struct reorder_random_conf, wait_ns),
-                 .max = DELAY_MAX_NS,
-                 .initial = REORDER_WAIT_NS,
-                 .help = "by packets: how long after its due time it leaves if too few come"},
+        [RANDOM_PROBABILITY] = {FIELD("probability", FIELD_PROBABILITY, struct reorder_random_conf,
+                                      probability, .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+                                      .help = "of each packet to be held back")},
+        [RANDOM_BY] = {FIELD(
+                "by", FIELD_LIMIT, struct reorder_random_conf, by, .form = "Npkt|TIME",
+                .flags = FIELD_REQUIRED, .min = 1,
+                .help = "how many packets go ahead of it, 3pkt, or how much longer it takes, "
+                        "2ms")},
+        [RANDOM_WAIT] = {FIELD(
+                "wait", FIELD_TIME, struct reorder_random_conf, wait_ns, .max = DELAY_MAX_NS,
+                .initial = REORDER_WAIT_NS,
+                .help = "by packets: how long after its due time it leaves if too few come")},
         [RANDOM_KEYED] = KEYED_FIELD(struct reorder_random_conf),
         FIELD_END,
 };
@@ -217,27 +202,16 @@ const struct statement reorder_random_statement = {
 /* ---- netem's ---- */
 
 static const struct field early_fields[] = {
-        {.name = "probability",
-         .type = FIELD_PROBABILITY,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct reorder_early_conf, probability),
-         .help = "of each packet to be sent at once, without the delay"},
-        {.name = "correlation",
-         .type = FIELD_PROBABILITY,
-         .flags = FIELD_POSITIONAL,
-         .offset = offsetof(struct reorder_early_conf, correlation),
-         .help = "of one such choice with the one before"},
-        {.name = "gap",
-         .type = FIELD_COUNT,
-         .offset = offsetof(struct reorder_early_conf, gap),
-         .min = 1,
-         .max = REORDER_EVERY_MAX,
-         .initial = 1,
-         .help = "after a packet that was sent at once, this many minus one are delayed"},
-        {.name = "as-netem",
-         .type = FIELD_FLAG,
-         .offset = offsetof(struct reorder_early_conf, as_netem),
-         .help = CHANCE_AS_NETEM_HELP},
+        {FIELD("probability", FIELD_PROBABILITY, struct reorder_early_conf, probability,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+               .help = "of each packet to be sent at once, without the delay")},
+        {FIELD("correlation", FIELD_PROBABILITY, struct reorder_early_conf, correlation,
+               .flags = FIELD_POSITIONAL, .help = "of one such choice with the one before")},
+        {FIELD("gap", FIELD_COUNT, struct reorder_early_conf, gap, .min = 1,
+               .max = REORDER_EVERY_MAX, .initial = 1,
+               .help = "after a packet that was sent at once, this many minus one are delayed")},
+        {FIELD("as-netem", FIELD_FLAG, struct reorder_early_conf, as_netem,
+               .help = CHANCE_AS_NETEM_HELP)},
         KEYED_FIELD(struct reorder_early_conf),
         FIELD_END,
 };

@@ -9,7 +9,7 @@
  * Called by control, in any thread that owns no cloud, as for a stage:
  *   make    allocates and prepares an AQM for this configuration; aqm_beside() finds its
  *           modifiers (`ecn`, `becn`). Returns 0 or -errno; may be slow
- *   free    frees the AQM
+ *   free    frees the AQM; NULL: one free() does
  * If its statement or one of the role ROLE_AQM_MODIFIER changes, a new AQM is made, and replaces
  * the old one between two bursts (setting.h). A schedule (timeline.h) makes its AQMs beforehand and
  * exchanges them in virtual time: then adopt() may be called on an AQM that was in force before.

@@ -115,8 +115,10 @@ void aqm_report(const struct aqm *aqm, struct aqm_report *report)
 
 void aqm_free(struct aqm *aqm)
 {
-	if (aqm)
+	if (aqm && aqm->kind->free)
 		aqm->kind->free(aqm);
+	else
+		free(aqm);
 }
 
 /* ---- worker ---- */

@@ -207,29 +207,20 @@ static int scheduler_check(const struct conf *conf, const struct cloud_conf *clo
 /* ---- the statements ---- */
 
 static const struct field class_fields[] = {
-        [CLASS_FIELD_WEIGHT] = {.name = "weight",
-                                .type = FIELD_RATIO,
-                                .flags = FIELD_SHARE,
-                                .offset = offsetof(struct class_conf, weight),
-                                .help = "share of the rate, in proportion to those of the others; "
-                                        "1 if not given"},
-        [CLASS_FIELD_QUEUE] = {.name = "queue",
-                               .type = FIELD_LIMIT,
-                               .offset = offsetof(struct class_conf, queue),
-                               .min = 1,
-                               .help = "how much may wait in this class: bytes, packets or time"},
-        [CLASS_FIELD_DROP] =
-                {.name = "drop",
-                 .type = FIELD_WORD,
-                 .offset = offsetof(struct class_conf, drop),
-                 .words = rate_drops,
-                 .help = "which packet a full queue drops: the arriving one, or the oldest"},
-        [CLASS_FIELD_MATCH] = {.name = "match",
-                               .type = FIELD_TEXT,
-                               .flags = FIELD_REST,
-                               .offset = offsetof(struct class_conf, match),
-                               .help = "the packets that it takes, in tcpdump's words; those that "
-                                       "fit no other class if not given"},
+        [CLASS_FIELD_WEIGHT] = {FIELD(
+                "weight", FIELD_RATIO, struct class_conf, weight, .flags = FIELD_SHARE,
+                .help = "share of the rate, in proportion to those of the others; "
+                        "1 if not given")},
+        [CLASS_FIELD_QUEUE] = {FIELD(
+                "queue", FIELD_LIMIT, struct class_conf, queue, .min = 1,
+                .help = "how much may wait in this class: bytes, packets or time")},
+        [CLASS_FIELD_DROP] = {FIELD(
+                "drop", FIELD_WORD, struct class_conf, drop, .words = rate_drops,
+                .help = "which packet a full queue drops: the arriving one, or the oldest")},
+        [CLASS_FIELD_MATCH] = {FIELD(
+                "match", FIELD_TEXT, struct class_conf, match, .flags = FIELD_REST,
+                .help = "the packets that it takes, in tcpdump's words; those that "
+                        "fit no other class if not given")},
         FIELD_END,
 };
 
@@ -247,19 +238,12 @@ const struct statement class_statement = {
 static const char *const algorithms[] = {"scfq", "priority", "drr", NULL};
 
 static const struct field scheduler_fields[] = {
-        {.name = "algorithm",
-         .type = FIELD_WORD,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct scheduler_conf, algorithm),
-         .words = algorithms,
-         .help = "scfq: fair by weights; priority: the first class first; drr: in turn"},
-        {.name = "quantum",
-         .type = FIELD_BYTES,
-         .offset = offsetof(struct scheduler_conf, quantum_bytes),
-         .min = 64,
-         .max = 1000000,
-         .initial = QUANTUM_BYTES,
-         .help = "drr: bytes that the class with the smallest weight may send per turn"},
+        {FIELD("algorithm", FIELD_WORD, struct scheduler_conf, algorithm,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .words = algorithms,
+               .help = "scfq: fair by weights; priority: the first class first; drr: in turn")},
+        {FIELD("quantum", FIELD_BYTES, struct scheduler_conf, quantum_bytes, .min = 64,
+               .max = 1000000, .initial = QUANTUM_BYTES,
+               .help = "drr: bytes that the class with the smallest weight may send per turn")},
         FIELD_END,
 };
 

@@ -50,11 +50,6 @@ static int police_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void police_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void police_adopt(struct stage *stage, const struct stage *old)
 {
 	struct shaper *bucket = &((struct police *)stage)->bucket;
@@ -76,20 +71,12 @@ static void police_snapshot(struct stage *stage, struct snapshot *snapshot)
 }
 
 static const struct field police_fields[] = {
-        {.name = "rate",
-         .type = FIELD_RATE,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct police_conf, rate_bps),
-         .min = 1,
-         .max = RATE_BPS_MAX,
-         .help = "bits a second that may pass"},
-        {.name = "burst",
-         .type = FIELD_BYTES,
-         .flags = FIELD_REQUIRED,
-         .offset = offsetof(struct police_conf, burst_bytes),
-         .min = 1,
-         .max = RATE_BURST_MAX,
-         .help = "bytes that may pass at once; a longer packet never passes"},
+        {FIELD("rate", FIELD_RATE, struct police_conf, rate_bps,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .min = 1, .max = RATE_BPS_MAX,
+               .help = "bits a second that may pass")},
+        {FIELD("burst", FIELD_BYTES, struct police_conf, burst_bytes, .flags = FIELD_REQUIRED,
+               .min = 1, .max = RATE_BURST_MAX,
+               .help = "bytes that may pass at once; a longer packet never passes")},
         FIELD_END,
 };
 
@@ -102,7 +89,6 @@ const struct statement police_statement = {
         .conf_bytes = sizeof(struct police_conf),
         .acts = {DROPS(POLICE)},
         .make = police_make,
-        .free = police_free,
         .adopt = police_adopt,
         .snapshot = police_snapshot,
 };

@@ -82,37 +82,24 @@ static int slots_check(const struct conf *conf, const struct cloud_conf *cloud,
 }
 
 static const struct field slots_fields[] = {
-        [SLOTS_FIELD_MIN] = {.name = "min",
-                             .type = FIELD_TIME,
-                             .flags = FIELD_REQUIRED,
-                             .offset = offsetof(struct slots_conf, min_ns),
-                             .max = DELAY_MAX_NS,
-                             .help = "shortest time until a slot opens, once the packet that "
-                                     "begins it is ready"},
-        [SLOTS_FIELD_MAX] = {.name = "max",
-                             .type = FIELD_TIME,
-                             .flags = FIELD_REQUIRED,
-                             .offset = offsetof(struct slots_conf, max_ns),
-                             .max = DELAY_MAX_NS,
-                             .help = "the longest such time; all times between are equally likely"},
-        [SLOTS_FIELD_PACKETS] = {.name = "packets",
-                                 .type = FIELD_COUNT,
-                                 .offset = offsetof(struct slots_conf, packets),
-                                 .min = 1,
-                                 .max = UINT32_MAX,
-                                 .help = "packets that leave in a slot; all if not given"},
-        [SLOTS_FIELD_BYTES] = {.name = "bytes",
-                               .type = FIELD_BYTES,
-                               .offset = offsetof(struct slots_conf, bytes),
-                               .min = 1,
-                               .max = UINT64_C(1000000000000),
-                               .help = "bytes after which a slot is full; none if not given"},
-        [SLOTS_FIELD_QUEUE] =
-                {.name = "queue",
-                 .type = FIELD_LIMIT,
-                 .offset = offsetof(struct slots_conf, queue),
-                 .min = 1,
-                 .help = "how much may wait, in a cloud without a rate: bytes or packets"},
+        [SLOTS_FIELD_MIN] = {FIELD("min", FIELD_TIME, struct slots_conf, min_ns,
+                                   .flags = FIELD_REQUIRED, .max = DELAY_MAX_NS,
+                                   .help = "shortest time until a slot opens, once the packet that "
+                                           "begins it is ready")},
+        [SLOTS_FIELD_MAX] = {FIELD(
+                "max", FIELD_TIME, struct slots_conf, max_ns, .flags = FIELD_REQUIRED,
+                .max = DELAY_MAX_NS,
+                .help = "the longest such time; all times between are equally likely")},
+        [SLOTS_FIELD_PACKETS] = {FIELD("packets", FIELD_COUNT, struct slots_conf, packets, .min = 1,
+                                       .max = UINT32_MAX,
+                                       .help = "packets that leave in a slot; all if not given")},
+        [SLOTS_FIELD_BYTES] = {FIELD(
+                "bytes", FIELD_BYTES, struct slots_conf, bytes, .min = 1,
+                .max = UINT64_C(1000000000000),
+                .help = "bytes after which a slot is full; none if not given")},
+        [SLOTS_FIELD_QUEUE] = {FIELD(
+                "queue", FIELD_LIMIT, struct slots_conf, queue, .min = 1,
+                .help = "how much may wait, in a cloud without a rate: bytes or packets")},
         FIELD_END,
 };
 

@@ -41,17 +41,10 @@ static int loss_bit_error_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void loss_bit_error_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static const struct field loss_bit_error_fields[] = {
-        {.name = "probability",
-         .type = FIELD_RATIO,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct loss_bit_error_conf, ber),
-         .help = "that a bit is wrong; a packet with a wrong bit is lost"},
+        {FIELD("probability", FIELD_RATIO, struct loss_bit_error_conf, ber,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+               .help = "that a bit is wrong; a packet with a wrong bit is lost")},
         KEYED_FIELD(struct loss_bit_error_conf),
         FIELD_END,
 };
@@ -67,5 +60,4 @@ const struct statement loss_bit_error_statement = {
         .check = keyed_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_bit_error_make,
-        .free = loss_bit_error_free,
 };

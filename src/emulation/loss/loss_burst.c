@@ -63,11 +63,6 @@ static int loss_burst_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void loss_burst_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void loss_burst_adopt(struct stage *stage, const struct stage *old)
 {
 	struct loss_burst *loss = (struct loss_burst *)stage;
@@ -88,19 +83,12 @@ static void loss_burst_snapshot(struct stage *stage, struct snapshot *snapshot)
 }
 
 static const struct field loss_burst_fields[] = {
-        {.name = "probability",
-         .type = FIELD_PROBABILITY,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct loss_burst_conf, probability),
-         .max = PROBABILITY_ONE,
-         .help = "that a burst begins with a packet"},
-        {.name = "length",
-         .type = FIELD_RANGE,
-         .flags = FIELD_REQUIRED,
-         .offset = offsetof(struct loss_burst_conf, length),
-         .min = 1,
-         .max = LOSS_BURST_LENGTH_MAX,
-         .help = "how many packets in a row are then lost; all lengths are equally likely"},
+        {FIELD("probability", FIELD_PROBABILITY, struct loss_burst_conf, probability,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .max = PROBABILITY_ONE,
+               .help = "that a burst begins with a packet")},
+        {FIELD("length", FIELD_RANGE, struct loss_burst_conf, length, .flags = FIELD_REQUIRED,
+               .min = 1, .max = LOSS_BURST_LENGTH_MAX,
+               .help = "how many packets in a row are then lost; all lengths are equally likely")},
         KEYED_FIELD(struct loss_burst_conf),
         FIELD_END,
 };
@@ -116,7 +104,6 @@ const struct statement loss_burst_statement = {
         .check = keyed_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_burst_make,
-        .free = loss_burst_free,
         .adopt = loss_burst_adopt,
         .snapshot = loss_burst_snapshot,
 };

@@ -56,11 +56,6 @@ static int loss_every_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void loss_every_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void loss_every_adopt(struct stage *stage, const struct stage *old)
 {
 	struct loss_every *loss = (struct loss_every *)stage;
@@ -79,20 +74,12 @@ static void loss_every_snapshot(struct stage *stage, struct snapshot *snapshot)
 }
 
 static const struct field loss_every_fields[] = {
-        {.name = "every",
-         .type = FIELD_COUNT,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct loss_every_conf, every),
-         .min = 1,
-         .max = LOSS_EVERY_MAX,
-         .help = "the packet of each period with which the loss begins"},
-        {.name = "burst",
-         .type = FIELD_COUNT,
-         .offset = offsetof(struct loss_every_conf, burst),
-         .min = 1,
-         .max = LOSS_EVERY_BURST_MAX,
-         .initial = 1,
-         .help = "how many packets in a row are then lost"},
+        {FIELD("every", FIELD_COUNT, struct loss_every_conf, every,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .min = 1, .max = LOSS_EVERY_MAX,
+               .help = "the packet of each period with which the loss begins")},
+        {FIELD("burst", FIELD_COUNT, struct loss_every_conf, burst, .min = 1,
+               .max = LOSS_EVERY_BURST_MAX, .initial = 1,
+               .help = "how many packets in a row are then lost")},
         KEYED_FIELD(struct loss_every_conf),
         FIELD_END,
 };
@@ -108,7 +95,6 @@ const struct statement loss_every_statement = {
         .check = keyed_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_every_make,
-        .free = loss_every_free,
         .adopt = loss_every_adopt,
         .snapshot = loss_every_snapshot,
 };

@@ -107,11 +107,6 @@ static int loss_four_state_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void loss_four_state_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void loss_four_state_adopt(struct stage *stage, const struct stage *old)
 {
 	((struct loss_four_state *)stage)->state = ((const struct loss_four_state *)old)->state;
@@ -125,38 +120,21 @@ static void loss_four_state_snapshot(struct stage *stage, struct snapshot *snaps
 }
 
 static const struct field loss_four_state_fields[] = {
-        [FIELD_P13] = {.name = "p13",
-                       .type = FIELD_PROBABILITY,
-                       .flags = FIELD_REQUIRED,
-                       .offset = offsetof(struct loss_four_state_conf, p13),
-                       .max = PROBABILITY_ONE,
-                       .help = "that a burst begins"},
-        [FIELD_P31] = {.name = "p31",
-                       .type = FIELD_PROBABILITY,
-                       .flags = FIELD_REQUIRED,
-                       .offset = offsetof(struct loss_four_state_conf, p31),
-                       .max = PROBABILITY_ONE,
-                       .help = "that a burst ends"},
-        [FIELD_P32] = {.name = "p32",
-                       .type = FIELD_PROBABILITY,
-                       .offset = offsetof(struct loss_four_state_conf, p32),
-                       .max = PROBABILITY_ONE,
-                       .help = "that losses in a burst pause"},
-        [FIELD_P23] = {.name = "p23",
-                       .type = FIELD_PROBABILITY,
-                       .offset = offsetof(struct loss_four_state_conf, p23),
-                       .max = PROBABILITY_ONE,
-                       .initial = PROBABILITY_ONE,
-                       .help = "that losses in a burst go on after a pause"},
-        [FIELD_P14] = {.name = "p14",
-                       .type = FIELD_PROBABILITY,
-                       .offset = offsetof(struct loss_four_state_conf, p14),
-                       .max = PROBABILITY_ONE,
-                       .help = "that a packet is lost outside bursts"},
-        {.name = "ecn",
-         .type = FIELD_FLAG,
-         .offset = offsetof(struct loss_four_state_conf, ecn),
-         .help = LOSS_ECN_HELP},
+        [FIELD_P13] = {FIELD("p13", FIELD_PROBABILITY, struct loss_four_state_conf, p13,
+                             .flags = FIELD_REQUIRED, .max = PROBABILITY_ONE,
+                             .help = "that a burst begins")},
+        [FIELD_P31] = {FIELD("p31", FIELD_PROBABILITY, struct loss_four_state_conf, p31,
+                             .flags = FIELD_REQUIRED, .max = PROBABILITY_ONE,
+                             .help = "that a burst ends")},
+        [FIELD_P32] = {FIELD("p32", FIELD_PROBABILITY, struct loss_four_state_conf, p32,
+                             .max = PROBABILITY_ONE, .help = "that losses in a burst pause")},
+        [FIELD_P23] = {FIELD("p23", FIELD_PROBABILITY, struct loss_four_state_conf, p23,
+                             .max = PROBABILITY_ONE, .initial = PROBABILITY_ONE,
+                             .help = "that losses in a burst go on after a pause")},
+        [FIELD_P14] = {FIELD("p14", FIELD_PROBABILITY, struct loss_four_state_conf, p14,
+                             .max = PROBABILITY_ONE,
+                             .help = "that a packet is lost outside bursts")},
+        {FIELD("ecn", FIELD_FLAG, struct loss_four_state_conf, ecn, .help = LOSS_ECN_HELP)},
         KEYED_FIELD(struct loss_four_state_conf),
         FIELD_END,
 };
@@ -172,7 +150,6 @@ const struct statement loss_four_state_statement = {
         .check = loss_four_state_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_four_state_make,
-        .free = loss_four_state_free,
         .adopt = loss_four_state_adopt,
         .snapshot = loss_four_state_snapshot,
 };

@@ -74,11 +74,6 @@ static int loss_gilbert_elliott_make(const struct conf *conf, struct stage **sta
 	return 0;
 }
 
-static void loss_gilbert_elliott_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void loss_gilbert_elliott_adopt(struct stage *stage, const struct stage *old)
 {
 	((struct loss_gilbert_elliott *)stage)->channel =
@@ -93,33 +88,16 @@ static void loss_gilbert_elliott_snapshot(struct stage *stage, struct snapshot *
 }
 
 static const struct field loss_gilbert_elliott_fields[] = {
-        {.name = "p",
-         .type = FIELD_PROBABILITY,
-         .flags = FIELD_REQUIRED,
-         .offset = offsetof(struct loss_gilbert_elliott_conf, p),
-         .max = PROBABILITY_ONE,
-         .help = "that a good channel turns bad, at each packet"},
-        {.name = "r",
-         .type = FIELD_PROBABILITY,
-         .flags = FIELD_REQUIRED,
-         .offset = offsetof(struct loss_gilbert_elliott_conf, r),
-         .max = PROBABILITY_ONE,
-         .help = "that a bad channel turns good, at each packet"},
-        {.name = "bad",
-         .type = FIELD_PROBABILITY,
-         .offset = offsetof(struct loss_gilbert_elliott_conf, bad),
-         .max = PROBABILITY_ONE,
-         .initial = PROBABILITY_ONE,
-         .help = "share of the packets that a bad channel loses"},
-        {.name = "good",
-         .type = FIELD_PROBABILITY,
-         .offset = offsetof(struct loss_gilbert_elliott_conf, good),
-         .max = PROBABILITY_ONE,
-         .help = "share of the packets that a good channel loses"},
-        {.name = "ecn",
-         .type = FIELD_FLAG,
-         .offset = offsetof(struct loss_gilbert_elliott_conf, ecn),
-         .help = LOSS_ECN_HELP},
+        {FIELD("p", FIELD_PROBABILITY, struct loss_gilbert_elliott_conf, p, .flags = FIELD_REQUIRED,
+               .max = PROBABILITY_ONE, .help = "that a good channel turns bad, at each packet")},
+        {FIELD("r", FIELD_PROBABILITY, struct loss_gilbert_elliott_conf, r, .flags = FIELD_REQUIRED,
+               .max = PROBABILITY_ONE, .help = "that a bad channel turns good, at each packet")},
+        {FIELD("bad", FIELD_PROBABILITY, struct loss_gilbert_elliott_conf, bad,
+               .max = PROBABILITY_ONE, .initial = PROBABILITY_ONE,
+               .help = "share of the packets that a bad channel loses")},
+        {FIELD("good", FIELD_PROBABILITY, struct loss_gilbert_elliott_conf, good,
+               .max = PROBABILITY_ONE, .help = "share of the packets that a good channel loses")},
+        {FIELD("ecn", FIELD_FLAG, struct loss_gilbert_elliott_conf, ecn, .help = LOSS_ECN_HELP)},
         KEYED_FIELD(struct loss_gilbert_elliott_conf),
         FIELD_END,
 };
@@ -135,7 +113,6 @@ const struct statement loss_gilbert_elliott_statement = {
         .check = keyed_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_gilbert_elliott_make,
-        .free = loss_gilbert_elliott_free,
         .adopt = loss_gilbert_elliott_adopt,
         .snapshot = loss_gilbert_elliott_snapshot,
 };

@@ -534,11 +534,9 @@ static void loss_list_free(struct stage *stage)
 }
 
 static const struct field loss_list_fields[] = {
-        {.name = "file",
-         .type = FIELD_FILE,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct loss_list_conf, file),
-         .help = "the numbers of packets, one per line, or the log of an earlier run"},
+        {FIELD("file", FIELD_FILE, struct loss_list_conf, file,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+               .help = "the numbers of packets, one per line, or the log of an earlier run")},
         FIELD_END,
 };
 

@@ -113,11 +113,6 @@ static int loss_pattern_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void loss_pattern_free(struct stage *stage)
-{
-	free(stage);
-}
-
 /* Finds the next lost packet from the position. */
 static void find_next(struct loss_pattern *loss)
 {
@@ -144,20 +139,13 @@ static void loss_pattern_snapshot(struct stage *stage, struct snapshot *snapshot
 }
 
 static const struct field loss_pattern_fields[] = {
-        [FIELD_LOST] = {.name = "packets",
-                        .type = FIELD_NUMBERS,
-                        .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-                        .offset = offsetof(struct loss_pattern_conf, lost),
-                        .min = 1,
-                        .max = LOSS_PATTERN_MAX,
-                        .help = "which packets of the pattern are lost"},
-        [FIELD_OF] = {.name = "of",
-                      .type = FIELD_COUNT,
-                      .flags = FIELD_REQUIRED,
-                      .offset = offsetof(struct loss_pattern_conf, of),
-                      .min = 1,
-                      .max = LOSS_PATTERN_MAX,
-                      .help = "length of the pattern, which repeats"},
+        [FIELD_LOST] = {FIELD("packets", FIELD_NUMBERS, struct loss_pattern_conf, lost,
+                              .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .min = 1,
+                              .max = LOSS_PATTERN_MAX,
+                              .help = "which packets of the pattern are lost")},
+        [FIELD_OF] = {FIELD("of", FIELD_COUNT, struct loss_pattern_conf, of,
+                            .flags = FIELD_REQUIRED, .min = 1, .max = LOSS_PATTERN_MAX,
+                            .help = "length of the pattern, which repeats")},
         KEYED_FIELD(struct loss_pattern_conf),
         FIELD_END,
 };
@@ -173,7 +161,6 @@ const struct statement loss_pattern_statement = {
         .check = loss_pattern_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_pattern_make,
-        .free = loss_pattern_free,
         .adopt = loss_pattern_adopt,
         .snapshot = loss_pattern_snapshot,
 };

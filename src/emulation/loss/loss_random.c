@@ -49,11 +49,6 @@ static int loss_random_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void loss_random_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void loss_random_adopt(struct stage *stage, const struct stage *old)
 {
 	chance_adopt(&((struct loss_random *)stage)->lost,
@@ -66,25 +61,15 @@ static void loss_random_snapshot(struct stage *stage, struct snapshot *snapshot)
 }
 
 static const struct field loss_random_fields[] = {
-        {.name = "probability",
-         .type = FIELD_PROBABILITY,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct loss_random_conf, probability),
-         .max = PROBABILITY_ONE,
-         .help = "share of the packets that is lost"},
-        {.name = "correlation",
-         .type = FIELD_PROBABILITY,
-         .offset = offsetof(struct loss_random_conf, correlation),
-         .max = PROBABILITY_ONE,
-         .help = "of a packet's loss with that of the one before it"},
-        {.name = "ecn",
-         .type = FIELD_FLAG,
-         .offset = offsetof(struct loss_random_conf, ecn),
-         .help = LOSS_ECN_HELP},
-        {.name = "as-netem",
-         .type = FIELD_FLAG,
-         .offset = offsetof(struct loss_random_conf, as_netem),
-         .help = CHANCE_AS_NETEM_HELP},
+        {FIELD("probability", FIELD_PROBABILITY, struct loss_random_conf, probability,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .max = PROBABILITY_ONE,
+               .help = "share of the packets that is lost")},
+        {FIELD("correlation", FIELD_PROBABILITY, struct loss_random_conf, correlation,
+               .max = PROBABILITY_ONE,
+               .help = "of a packet's loss with that of the one before it")},
+        {FIELD("ecn", FIELD_FLAG, struct loss_random_conf, ecn, .help = LOSS_ECN_HELP)},
+        {FIELD("as-netem", FIELD_FLAG, struct loss_random_conf, as_netem,
+               .help = CHANCE_AS_NETEM_HELP)},
         KEYED_FIELD(struct loss_random_conf),
         FIELD_END,
 };
@@ -101,7 +86,6 @@ const struct statement loss_random_statement = {
         .check = keyed_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_random_make,
-        .free = loss_random_free,
         .adopt = loss_random_adopt,
         .snapshot = loss_random_snapshot,
 };

@@ -64,32 +64,18 @@ static int loss_window_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void loss_window_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static const struct field loss_window_fields[] = {
-        [FIELD_FROM] = {.name = "from",
-                        .type = FIELD_TIME,
-                        .flags = FIELD_REQUIRED,
-                        .offset = offsetof(struct loss_window_conf, from_ns),
-                        .max = DELAY_MAX_NS,
-                        .help = "when it begins, after the beginning of the run"},
-        [FIELD_FOR] = {.name = "for",
-                       .type = FIELD_TIME,
-                       .flags = FIELD_REQUIRED,
-                       .offset = offsetof(struct loss_window_conf, for_ns),
-                       .min = 1,
-                       .max = DELAY_MAX_NS,
-                       .help = "how long everything is lost"},
-        [FIELD_EVERY] = {.name = "every",
-                         .type = FIELD_TIME,
-                         .offset = offsetof(struct loss_window_conf, every_ns),
-                         .min = 1,
-                         .max = DELAY_MAX_NS,
-                         .help = "from the beginning of one window to that of the next; if not "
-                                 "given, there is only one"},
+        [FIELD_FROM] = {FIELD("from", FIELD_TIME, struct loss_window_conf, from_ns,
+                              .flags = FIELD_REQUIRED, .max = DELAY_MAX_NS,
+                              .help = "when it begins, after the beginning of the run")},
+        [FIELD_FOR] = {FIELD("for", FIELD_TIME, struct loss_window_conf, for_ns,
+                             .flags = FIELD_REQUIRED, .min = 1, .max = DELAY_MAX_NS,
+                             .help = "how long everything is lost")},
+        [FIELD_EVERY] = {FIELD(
+                "every", FIELD_TIME, struct loss_window_conf, every_ns, .min = 1,
+                .max = DELAY_MAX_NS,
+                .help = "from the beginning of one window to that of the next; if not "
+                        "given, there is only one")},
         FIELD_END,
 };
 
@@ -104,5 +90,4 @@ const struct statement loss_window_statement = {
         .check = loss_window_check,
         .acts = {DROPS(LOSS), COUNTER(ecn_marked)},
         .make = loss_window_make,
-        .free = loss_window_free,
 };

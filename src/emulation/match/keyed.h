@@ -26,10 +26,10 @@ extern const char *const keyed_words[];
 
 #define KEYED_FIELD(conf)                                                                          \
 	{                                                                                          \
-		.name = "keyed", .type = FIELD_WORD, .offset = offsetof(conf, keyed),              \
-		.words = keyed_words,                                                              \
-		.help = "what a packet's fate follows from: its number in the cloud, or its flow " \
-		        "and its number there; connection: ports from 32768 on do not count"       \
+		FIELD("keyed", FIELD_WORD, conf, keyed, .words = keyed_words,                      \
+		      .help = "what a packet's fate follows from: its number in the cloud, or "    \
+		              "its flow and its number there; connection: ports from 32768 on do " \
+		              "not count")                                                         \
 	}
 
 /* Returns what the configuration gives; KEYED_CLOUD if its statement has no such field. */

@@ -8,16 +8,14 @@ enum { PER_SOURCE, PER_DESTINATION, PER_FLOW, PER_V6, PER_MOST, PER_PRIORITY, PE
 
 #define FIELD_PRIORITY_ROW                                                                         \
 	{                                                                                          \
-		.name = "priority", .type = FIELD_COUNT,                                           \
-		.offset = offsetof(struct selection_conf, priority),                               \
-		.max = SELECTION_PRIORITY_MAX, .initial = SELECTION_PRIORITY,                      \
-		.help = "order in which clouds are tried: the lowest first"                        \
+		FIELD("priority", FIELD_COUNT, struct selection_conf, priority,                    \
+		      .max = SELECTION_PRIORITY_MAX, .initial = SELECTION_PRIORITY,                \
+		      .help = "order in which clouds are tried: the lowest first")                 \
 	}
 #define FIELD_MATCH_ROW                                                                            \
 	{                                                                                          \
-		.name = "match", .type = FIELD_TEXT, .flags = FIELD_REST,                          \
-		.offset = offsetof(struct selection_conf, match),                                  \
-		.help = "the packets that it takes, in tcpdump's words; all if not given"          \
+		FIELD("match", FIELD_TEXT, struct selection_conf, match, .flags = FIELD_REST,      \
+		      .help = "the packets that it takes, in tcpdump's words; all if not given")   \
 	}
 
 static const struct field selection_fields[] = {
@@ -27,29 +25,20 @@ static const struct field selection_fields[] = {
 };
 
 static const struct field per_fields[] = {
-        [PER_SOURCE] = {.name = "source",
-                        .type = FIELD_TEXT,
-                        .offset = offsetof(struct selection_conf, source),
-                        .help = "a cloud for each source address in this prefix"},
-        [PER_DESTINATION] = {.name = "destination",
-                             .type = FIELD_TEXT,
-                             .offset = offsetof(struct selection_conf, destination),
-                             .help = "a cloud for each destination address in this prefix"},
-        [PER_FLOW] = {.name = "flow",
-                      .type = FIELD_FLAG,
-                      .offset = offsetof(struct selection_conf, flow),
-                      .help = "a cloud for each combination of addresses, protocol and ports"},
-        [PER_V6] = {.name = "v6",
-                    .type = FIELD_TEXT,
-                    .offset = offsetof(struct selection_conf, v6),
-                    .help = "and for each address in this IPv6 prefix"},
-        [PER_MOST] = {.name = "most",
-                      .type = FIELD_COUNT,
-                      .offset = offsetof(struct selection_conf, most),
-                      .min = 1,
-                      .max = SELECTION_MOST_MAX,
-                      .help = "maximum number of clouds at a time; if not given, one per address, "
-                              "up to 65536 for each prefix"},
+        [PER_SOURCE] = {FIELD("source", FIELD_TEXT, struct selection_conf, source,
+                              .help = "a cloud for each source address in this prefix")},
+        [PER_DESTINATION] = {FIELD("destination", FIELD_TEXT, struct selection_conf, destination,
+                                   .help = "a cloud for each destination address in this prefix")},
+        [PER_FLOW] = {FIELD(
+                "flow", FIELD_FLAG, struct selection_conf, flow,
+                .help = "a cloud for each combination of addresses, protocol and ports")},
+        [PER_V6] = {FIELD("v6", FIELD_TEXT, struct selection_conf, v6,
+                          .help = "and for each address in this IPv6 prefix")},
+        [PER_MOST] = {FIELD(
+                "most", FIELD_COUNT, struct selection_conf, most, .min = 1,
+                .max = SELECTION_MOST_MAX,
+                .help = "maximum number of clouds at a time; if not given, one per address, "
+                        "up to 65536 for each prefix")},
         [PER_PRIORITY] = FIELD_PRIORITY_ROW,
         [PER_MATCH] = FIELD_MATCH_ROW,
         FIELD_END,

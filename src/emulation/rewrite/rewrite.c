@@ -358,14 +358,14 @@ static void rewrite_free(struct stage *stage)
 }
 
 static const struct field rewrite_table[] = {
-        {.name = "rule",
-         .type = FIELD_TEXT,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
-         .offset = offsetof(struct rewrite_conf, rule),
-         .form = "[match FIELD[&MASK] COMPARE VALUE ...] set|min|max|add|random FIELD[&MASK] VALUE "
-                 "...",
-         .help = "COMPARE is =, !=, <, >, <= or >=; VALUE a number, an address or another FIELD; "
-                 "`random` takes FROM..TO, or nothing"},
+        {FIELD("rule", FIELD_TEXT, struct rewrite_conf, rule,
+               .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
+               .form = "[match FIELD[&MASK] COMPARE VALUE ...] set|min|max|add|random FIELD[&MASK] "
+                       "VALUE "
+                       "...",
+               .help = "COMPARE is =, !=, <, >, <= or >=; VALUE a number, an address or another "
+                       "FIELD; "
+                       "`random` takes FROM..TO, or nothing")},
         FIELD_END,
 };
 

@@ -457,11 +457,6 @@ static int hop_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void hop_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void hop_adopt(struct stage *stage, const struct stage *old)
 {
 	struct hop *hop = (struct hop *)stage;
@@ -547,39 +542,23 @@ int hop_through(const struct scenario *scenario, const struct cloud_conf *cloud,
 }
 
 static const struct field hop_fields[] = {
-        [FIELD_OF_V4] = {.name = "address",
-                         .type = FIELD_IPV4,
-                         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-                         .offset = offsetof(struct hop_conf, v4),
-                         .help = "the router's address"},
-        [FIELD_OF_V6] = {.name = "address6",
-                         .type = FIELD_IPV6,
-                         .flags = FIELD_POSITIONAL,
-                         .offset = offsetof(struct hop_conf, v6),
-                         .help = "its IPv6 address; without one it sends no answers for IPv6"},
-        [FIELD_OF_MTU] = {.name = "mtu",
-                          .type = FIELD_COUNT,
-                          .offset = offsetof(struct hop_conf, mtu),
-                          .min = HOP_MTU_MIN,
-                          .max = UINT16_MAX,
-                          .help = "bytes of the longest IP packet that goes on whole"},
-        [FIELD_OF_LIMIT] = {.name = "limit",
-                            .type = FIELD_COUNT,
-                            .offset = offsetof(struct hop_conf, limit),
-                            .max = HOP_LIMIT_MAX,
-                            .initial = HOP_LIMIT_DEFAULT,
-                            .help = "ICMP errors a second; 0: the router sends none"},
-        [FIELD_OF_BURST] = {.name = "burst",
-                            .type = FIELD_COUNT,
-                            .offset = offsetof(struct hop_conf, burst),
-                            .min = 1,
-                            .max = HOP_BURST_MAX,
-                            .initial = HOP_BURST_DEFAULT,
-                            .help = "ICMP errors at once"},
-        [FIELD_OF_THROUGH] = {.name = "through",
-                              .type = FIELD_TEXT,
-                              .offset = offsetof(struct hop_conf, through),
-                              .help = "the cloud that answers cross on their way back"},
+        [FIELD_OF_V4] = {FIELD("address", FIELD_IPV4, struct hop_conf, v4,
+                               .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+                               .help = "the router's address")},
+        [FIELD_OF_V6] = {FIELD(
+                "address6", FIELD_IPV6, struct hop_conf, v6, .flags = FIELD_POSITIONAL,
+                .help = "its IPv6 address; without one it sends no answers for IPv6")},
+        [FIELD_OF_MTU] = {FIELD("mtu", FIELD_COUNT, struct hop_conf, mtu, .min = HOP_MTU_MIN,
+                                .max = UINT16_MAX,
+                                .help = "bytes of the longest IP packet that goes on whole")},
+        [FIELD_OF_LIMIT] = {FIELD("limit", FIELD_COUNT, struct hop_conf, limit,
+                                  .max = HOP_LIMIT_MAX, .initial = HOP_LIMIT_DEFAULT,
+                                  .help = "ICMP errors a second; 0: the router sends none")},
+        [FIELD_OF_BURST] = {FIELD("burst", FIELD_COUNT, struct hop_conf, burst, .min = 1,
+                                  .max = HOP_BURST_MAX, .initial = HOP_BURST_DEFAULT,
+                                  .help = "ICMP errors at once")},
+        [FIELD_OF_THROUGH] = {FIELD("through", FIELD_TEXT, struct hop_conf, through,
+                                    .help = "the cloud that answers cross on their way back")},
         FIELD_END,
 };
 
@@ -595,7 +574,6 @@ const struct statement hop_statement = {
         .conf_bytes = sizeof(struct hop_conf),
         .check = hop_check,
         .make = hop_make,
-        .free = hop_free,
         .adopt = hop_adopt,
         .snapshot = hop_snapshot,
         .unanswered = hop_unanswered,

@@ -90,6 +90,11 @@ struct field {
 	const char *help; /* one line, without a full stop */
 };
 
+/* A row is {FIELD(...)}: its name and type, and the struct and member that it reads or writes.
+ * Further members follow, always with `.help = "..."`. */
+#define FIELD(word, kind, conf, member, ...)                                                       \
+	.name = (word), .type = (kind), .offset = offsetof(conf, member), __VA_ARGS__
+
 /* Tables end with this row. */
 #define FIELD_END                                                                                  \
 	{                                                                                          \

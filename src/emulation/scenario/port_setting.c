@@ -4,36 +4,26 @@
 static const char *const times[] = {"poll", "device", NULL};
 
 static const struct field port_setting_fields[] = {
-        {.name = "rx-latency",
-         .type = FIELD_TIME,
-         .offset = offsetof(struct port_setting_conf, rx_latency_ns),
-         .max = PORT_LATENCY_MAX,
-         .help = "time that the device takes until weir stamps a frame; live, packets leave this "
-                 "much earlier"},
-        {.name = "tx-latency",
-         .type = FIELD_TIME,
-         .offset = offsetof(struct port_setting_conf, tx_latency_ns),
-         .max = PORT_LATENCY_MAX,
-         .help = "time that the device takes until a frame is on the wire; live, packets leave "
-                 "this much earlier"},
-        {.name = "speed",
-         .type = FIELD_RATE,
-         .offset = offsetof(struct port_setting_conf, speed_bps),
-         .min = 1000000,
-         .max = RATE_BPS_MAX,
-         .help = "rate of the wire: no frame is handed over long before the wire can be free"},
-        {.name = "time",
-         .type = FIELD_WORD,
-         .offset = offsetof(struct port_setting_conf, time),
-         .initial = PORT_TIME_POLL,
-         .words = times,
-         .help = "source of the time stamps: the clock at a poll, or the device"},
-        {.name = "launch",
-         .type = FIELD_TIME,
-         .offset = offsetof(struct port_setting_conf, launch_ns),
-         .max = PORT_LATENCY_MAX,
-         .help = "the device is told when to send each frame, and gets it this much earlier; "
-                 "packets with less delay leave later by the difference"},
+        {FIELD("rx-latency", FIELD_TIME, struct port_setting_conf, rx_latency_ns,
+               .max = PORT_LATENCY_MAX,
+               .help = "time that the device takes until weir stamps a frame; live, packets leave "
+                       "this "
+                       "much earlier")},
+        {FIELD("tx-latency", FIELD_TIME, struct port_setting_conf, tx_latency_ns,
+               .max = PORT_LATENCY_MAX,
+               .help = "time that the device takes until a frame is on the wire; live, packets "
+                       "leave "
+                       "this much earlier")},
+        {FIELD("speed", FIELD_RATE, struct port_setting_conf, speed_bps, .min = 1000000,
+               .max = RATE_BPS_MAX,
+               .help = "rate of the wire: no frame is handed over long before the wire can be "
+                       "free")},
+        {FIELD("time", FIELD_WORD, struct port_setting_conf, time, .initial = PORT_TIME_POLL,
+               .words = times,
+               .help = "source of the time stamps: the clock at a poll, or the device")},
+        {FIELD("launch", FIELD_TIME, struct port_setting_conf, launch_ns, .max = PORT_LATENCY_MAX,
+               .help = "the device is told when to send each frame, and gets it this much earlier; "
+                       "packets with less delay leave later by the difference")},
         FIELD_END,
 };
 

@@ -10,7 +10,7 @@
  *   ready   completes a stage that knows its cloud and its key; optional; returns 0 or -errno. If
  *           the statement is numbered, it is called for each configuration of the cloud, in the
  *           order of their numbers, and make for the first only
- *   free    frees the stage
+ *   free    frees the stage; NULL: one free() does
  * Functions for the worker that owns the cloud:
  *   adopt   takes over state from the stage (same statement) that this one replaces; optional.
  *           `drawn` has been copied before, so that a change never repeats random draws.

@@ -258,18 +258,13 @@ static const struct orders *at_lasting(const struct conf *conf)
 }
 
 static const struct field at_fields[] = {
-        [AT_FIELD_TIME] = {.name = "time",
-                           .type = FIELD_TIME,
-                           .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-                           .offset = offsetof(struct at_conf, at_ns),
-                           .max = SCHEDULE_MAX_NS,
-                           .help = "when, after the beginning of the run"},
-        [AT_FIELD_ORDERS] =
-                {.name = "statements",
-                 .type = FIELD_ORDERS,
-                 .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
-                 .offset = offsetof(struct at_conf, orders),
-                 .help = "statements in force from then on; `no NAME` for one that is not"},
+        [AT_FIELD_TIME] = {FIELD("time", FIELD_TIME, struct at_conf, at_ns,
+                                 .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .max = SCHEDULE_MAX_NS,
+                                 .help = "when, after the beginning of the run")},
+        [AT_FIELD_ORDERS] = {FIELD(
+                "statements", FIELD_ORDERS, struct at_conf, orders,
+                .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
+                .help = "statements in force from then on; `no NAME` for one that is not")},
         FIELD_END,
 };
 

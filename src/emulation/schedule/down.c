@@ -22,11 +22,6 @@ static int down_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void down_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static const struct field no_fields[] = {FIELD_END};
 
 const struct statement down_statement = {
@@ -38,7 +33,6 @@ const struct statement down_statement = {
         .conf_bytes = sizeof(struct down_conf),
         .acts = {DROPS(DOWN)},
         .make = down_make,
-        .free = down_free,
 };
 
 const struct statement up_statement = {

@@ -241,56 +241,37 @@ static uint32_t flap_covers(const struct conf *conf, struct order *covers)
 }
 
 static const struct field every_fields[] = {
-        [EVERY_FIELD_EVERY] = {.name = "every",
-                               .type = FIELD_TIME,
-                               .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-                               .offset = offsetof(struct every_conf, every_ns),
-                               .min = SIMTIME_US,
-                               .max = SCHEDULE_MAX_NS,
-                               .help = "from the beginning of one window to that of the next"},
-        [EVERY_FIELD_FOR] = {.name = "for",
-                             .type = FIELD_TIME,
-                             .flags = FIELD_REQUIRED,
-                             .offset = offsetof(struct every_conf, for_ns),
-                             .min = 1,
-                             .max = SCHEDULE_MAX_NS,
-                             .help = "how long the statements are in force each time"},
-        [EVERY_FIELD_FROM] = {.name = "from",
-                              .type = FIELD_TIME,
-                              .offset = offsetof(struct every_conf, from_ns),
-                              .max = SCHEDULE_MAX_NS,
-                              .help = "when the first window begins, after the beginning of the "
-                                      "run; if not given, after one `every`"},
-        [EVERY_FIELD_ORDERS] =
-                {.name = "statements",
-                 .type = FIELD_ORDERS,
-                 .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
-                 .offset = offsetof(struct every_conf, orders),
-                 .help = "statements in force in each window; `no NAME` for one that is not"},
+        [EVERY_FIELD_EVERY] = {FIELD(
+                "every", FIELD_TIME, struct every_conf, every_ns,
+                .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .min = SIMTIME_US,
+                .max = SCHEDULE_MAX_NS,
+                .help = "from the beginning of one window to that of the next")},
+        [EVERY_FIELD_FOR] = {FIELD("for", FIELD_TIME, struct every_conf, for_ns,
+                                   .flags = FIELD_REQUIRED, .min = 1, .max = SCHEDULE_MAX_NS,
+                                   .help = "how long the statements are in force each time")},
+        [EVERY_FIELD_FROM] = {FIELD(
+                "from", FIELD_TIME, struct every_conf, from_ns, .max = SCHEDULE_MAX_NS,
+                .help = "when the first window begins, after the beginning of the "
+                        "run; if not given, after one `every`")},
+        [EVERY_FIELD_ORDERS] = {FIELD(
+                "statements", FIELD_ORDERS, struct every_conf, orders,
+                .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
+                .help = "statements in force in each window; `no NAME` for one that is not")},
         FIELD_END,
 };
 
 static const struct field flap_fields[] = {
-        [FLAP_FIELD_DOWN] = {.name = "down",
-                             .type = FIELD_TIME,
-                             .flags = FIELD_REQUIRED,
-                             .offset = offsetof(struct every_conf, for_ns),
-                             .min = 1,
-                             .max = SCHEDULE_MAX_NS,
-                             .help = "how long the cloud is down each time"},
-        [FLAP_FIELD_EVERY] = {.name = "every",
-                              .type = FIELD_TIME,
-                              .flags = FIELD_REQUIRED,
-                              .offset = offsetof(struct every_conf, every_ns),
-                              .min = SIMTIME_US,
-                              .max = SCHEDULE_MAX_NS,
-                              .help = "from the beginning of one outage to that of the next"},
-        [FLAP_FIELD_FROM] = {.name = "from",
-                             .type = FIELD_TIME,
-                             .offset = offsetof(struct every_conf, from_ns),
-                             .max = SCHEDULE_MAX_NS,
-                             .help = "when it first goes down, after the beginning of the run; if "
-                                     "not given, after one `every`"},
+        [FLAP_FIELD_DOWN] = {FIELD("down", FIELD_TIME, struct every_conf, for_ns,
+                                   .flags = FIELD_REQUIRED, .min = 1, .max = SCHEDULE_MAX_NS,
+                                   .help = "how long the cloud is down each time")},
+        [FLAP_FIELD_EVERY] = {FIELD(
+                "every", FIELD_TIME, struct every_conf, every_ns, .flags = FIELD_REQUIRED,
+                .min = SIMTIME_US, .max = SCHEDULE_MAX_NS,
+                .help = "from the beginning of one outage to that of the next")},
+        [FLAP_FIELD_FROM] = {FIELD(
+                "from", FIELD_TIME, struct every_conf, from_ns, .max = SCHEDULE_MAX_NS,
+                .help = "when it first goes down, after the beginning of the run; if "
+                        "not given, after one `every`")},
         FIELD_END,
 };
 

@@ -360,12 +360,11 @@ static uint32_t markov_covers(const struct conf *conf, struct order *covers)
 }
 
 static const struct field markov_fields[] = {
-        [MARKOV_FIELD_STATES] = {.name = "states",
-                                 .type = FIELD_STATES,
-                                 .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
-                                 .offset = offsetof(struct markov_conf, states),
-                                 .help = "each with its mean duration, the states that it leads "
-                                         "to, and the statements in force in it"},
+        [MARKOV_FIELD_STATES] = {FIELD(
+                "states", FIELD_STATES, struct markov_conf, states,
+                .flags = FIELD_POSITIONAL | FIELD_REQUIRED | FIELD_REST,
+                .help = "each with its mean duration, the states that it leads "
+                        "to, and the statements in force in it")},
         FIELD_END,
 };
 

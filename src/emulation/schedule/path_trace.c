@@ -182,27 +182,19 @@ static int trace_check(const struct conf *conf, const struct cloud_conf *cloud,
 }
 
 static const struct field trace_fields[] = {
-        [TRACE_FIELD_FILE] = {.name = "file",
-                              .type = FIELD_FILE,
-                              .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-                              .offset = offsetof(struct trace_conf, file),
-                              .help = "what was measured"},
-        [TRACE_FIELD_FORMAT] = {.name = "format",
-                                .type = FIELD_WORD,
-                                .offset = offsetof(struct trace_conf, format),
-                                .words = formats,
-                                .help = "mahimahi: the ms at which a packet can be sent; csv: "
-                                        "columns; if not given, the first line decides"},
-        [TRACE_FIELD_LOOP] = {.name = "loop",
-                              .type = FIELD_FLAG,
-                              .offset = offsetof(struct trace_conf, loop),
-                              .help = "begins again at its end"},
-        [TRACE_FIELD_QUEUE] = {.name = "queue",
-                               .type = FIELD_LIMIT,
-                               .offset = offsetof(struct trace_conf, queue),
-                               .min = 1,
-                               .help = "how much may wait for the link: bytes, packets or time; if "
-                                       "not given, that of `rate`, or rate x delay"},
+        [TRACE_FIELD_FILE] = {FIELD("file", FIELD_FILE, struct trace_conf, file,
+                                    .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+                                    .help = "what was measured")},
+        [TRACE_FIELD_FORMAT] = {FIELD(
+                "format", FIELD_WORD, struct trace_conf, format, .words = formats,
+                .help = "mahimahi: the ms at which a packet can be sent; csv: "
+                        "columns; if not given, the first line decides")},
+        [TRACE_FIELD_LOOP] = {FIELD("loop", FIELD_FLAG, struct trace_conf, loop,
+                                    .help = "begins again at its end")},
+        [TRACE_FIELD_QUEUE] = {FIELD(
+                "queue", FIELD_LIMIT, struct trace_conf, queue, .min = 1,
+                .help = "how much may wait for the link: bytes, packets or time; if "
+                        "not given, that of `rate`, or rate x delay")},
         FIELD_END,
 };
 

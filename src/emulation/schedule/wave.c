@@ -89,25 +89,14 @@ static bool wave_same(const struct conf *a, const struct conf *b)
 
 #define WAVE_FIELDS(kind, least, most, text)                                                       \
 	{                                                                                          \
-		{.name = "values",                                                                 \
-		 .type = kind,                                                                     \
-		 .flags = FIELD_POSITIONAL | FIELD_REQUIRED,                                       \
-		 .offset = offsetof(struct wave_conf, values),                                     \
-		 .min = least,                                                                     \
-		 .max = most,                                                                      \
-		 .help = text},                                                                    \
-		        {.name = "period",                                                         \
-		         .type = FIELD_TIME,                                                       \
-		         .flags = FIELD_REQUIRED,                                                  \
-		         .offset = offsetof(struct wave_conf, period_ns),                          \
-		         .min = SIMTIME_MS,                                                        \
-		         .max = SCHEDULE_MAX_NS,                                                   \
-		         .help = "length of a cycle"},                                             \
-		        {.name = "shape",                                                          \
-		         .type = FIELD_WORD,                                                       \
-		         .offset = offsetof(struct wave_conf, shape),                              \
-		         .words = shapes,                                                          \
-		         .help = "how it goes from one value to the other and back"},              \
+		{FIELD("values", kind, struct wave_conf, values,                                   \
+		       .flags = FIELD_POSITIONAL | FIELD_REQUIRED, .min = least, .max = most,      \
+		       .help = text)},                                                             \
+		        {FIELD("period", FIELD_TIME, struct wave_conf, period_ns,                  \
+		               .flags = FIELD_REQUIRED, .min = SIMTIME_MS, .max = SCHEDULE_MAX_NS, \
+		               .help = "length of a cycle")},                                      \
+		        {FIELD("shape", FIELD_WORD, struct wave_conf, shape, .words = shapes,      \
+		               .help = "how it goes from one value to the other and back")},       \
 		        FIELD_END,                                                                 \
 	}
 

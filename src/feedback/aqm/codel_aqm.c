@@ -122,14 +122,8 @@ static int codel_aqm_make(const struct conf *conf, const struct cloud_conf *clou
 	return 0;
 }
 
-static void codel_aqm_free(struct aqm *aqm)
-{
-	free(aqm);
-}
-
 static const struct aqm_kind codel_kind = {
         .make = codel_aqm_make,
-        .free = codel_aqm_free,
         .adopt = codel_aqm_adopt,
         .begin = codel_aqm_begin,
         .snapshot = codel_aqm_snapshot,
@@ -164,33 +158,20 @@ static int check(const struct conf *conf, const struct cloud_conf *cloud, struct
 }
 
 static const struct field codel_fields[] = {
-        [CODEL_FIELD_TARGET] = {.name = "target",
-                                .type = FIELD_TIME,
-                                .offset = offsetof(struct codel_conf, target_ns),
-                                .min = SIMTIME_US,
-                                .max = SIMTIME_S,
-                                .initial = CODEL_TARGET,
-                                .help = "how long packets may normally wait"},
-        [CODEL_FIELD_INTERVAL] = {.name = "interval",
-                                  .type = FIELD_TIME,
-                                  .offset = offsetof(struct codel_conf, interval_ns),
-                                  .min = SIMTIME_US,
-                                  .max = CODEL_INTERVAL_MAX,
-                                  .initial = CODEL_INTERVAL,
-                                  .help = "for how long they may wait longer: about a "
-                                          "round-trip time"},
-        [CODEL_FIELD_CE_THRESHOLD] =
-                {.name = "ce-threshold",
-                 .type = FIELD_TIME,
-                 .offset = offsetof(struct codel_conf, ce_threshold_ns),
-                 .max = SIMTIME_S,
-                 .help = "packets that waited longer are marked at once; 0s: off"},
-        [CODEL_FIELD_MTU] = {.name = "mtu",
-                             .type = FIELD_BYTES,
-                             .offset = offsetof(struct codel_conf, mtu_bytes),
-                             .max = 1000000,
-                             .initial = CODEL_MTU,
-                             .help = "a queue with no more than this is never too long"},
+        [CODEL_FIELD_TARGET] = {FIELD("target", FIELD_TIME, struct codel_conf, target_ns,
+                                      .min = SIMTIME_US, .max = SIMTIME_S, .initial = CODEL_TARGET,
+                                      .help = "how long packets may normally wait")},
+        [CODEL_FIELD_INTERVAL] = {FIELD("interval", FIELD_TIME, struct codel_conf, interval_ns,
+                                        .min = SIMTIME_US, .max = CODEL_INTERVAL_MAX,
+                                        .initial = CODEL_INTERVAL,
+                                        .help = "for how long they may wait longer: about a "
+                                                "round-trip time")},
+        [CODEL_FIELD_CE_THRESHOLD] = {FIELD(
+                "ce-threshold", FIELD_TIME, struct codel_conf, ce_threshold_ns, .max = SIMTIME_S,
+                .help = "packets that waited longer are marked at once; 0s: off")},
+        [CODEL_FIELD_MTU] = {FIELD("mtu", FIELD_BYTES, struct codel_conf, mtu_bytes, .max = 1000000,
+                                   .initial = CODEL_MTU,
+                                   .help = "a queue with no more than this is never too long")},
         FIELD_END,
 };
 

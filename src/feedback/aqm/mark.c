@@ -96,14 +96,8 @@ static int mark_make(const struct conf *conf, const struct cloud_conf *cloud, st
 	return 0;
 }
 
-static void mark_free(struct aqm *aqm)
-{
-	free(aqm);
-}
-
 static const struct aqm_kind mark_kind = {
         .make = mark_make,
-        .free = mark_free,
         .adopt = mark_adopt,
         .snapshot = mark_snapshot,
         .arrive = mark_arrive,
@@ -123,12 +117,9 @@ static int mark_check(const struct conf *conf, const struct cloud_conf *cloud,
 }
 
 static const struct field mark_fields[] = {
-        [MARK_FIELD_ABOVE] = {.name = "above",
-                              .type = FIELD_LIMIT,
-                              .flags = FIELD_REQUIRED,
-                              .offset = offsetof(struct mark_conf, above),
-                              .min = 1,
-                              .help = "threshold of the waiting queue: bytes, packets or time"},
+        [MARK_FIELD_ABOVE] = {FIELD(
+                "above", FIELD_LIMIT, struct mark_conf, above, .flags = FIELD_REQUIRED, .min = 1,
+                .help = "threshold of the waiting queue: bytes, packets or time")},
         FIELD_END,
 };
 

@@ -363,11 +363,6 @@ static int feedback_ready(struct stage *stage, const struct conf *conf)
 	return 0;
 }
 
-static void feedback_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void feedback_adopt(struct stage *stage, const struct stage *old)
 {
 	meter_adopt(&((struct feedback *)stage)->meter, &((const struct feedback *)old)->meter);
@@ -406,26 +401,18 @@ static const char *const queue_words[] = {"length", "limit", NULL};
 
 #define WINDOW_FIELD                                                                               \
 	{                                                                                          \
-		.name = "window", .type = FIELD_TIME,                                              \
-		.offset = offsetof(struct feedback_header_conf, window_ns),                        \
-		.min = METER_WINDOW_MIN, .max = METER_WINDOW_MAX, .initial = METER_WINDOW_DEFAULT, \
-		.help = "over how long it measures, in a cloud without `meter`"                    \
+		FIELD("window", FIELD_TIME, struct feedback_header_conf, window_ns,                \
+		      .min = METER_WINDOW_MIN, .max = METER_WINDOW_MAX,                            \
+		      .initial = METER_WINDOW_DEFAULT,                                             \
+		      .help = "over how long it measures, in a cloud without `meter`")             \
 	}
 
 static const struct field header_fields[] = {
-        {.name = "protocol",
-         .type = FIELD_COUNT,
-         .offset = offsetof(struct feedback_header_conf, protocol),
-         .min = 1,
-         .max = 255,
-         .initial = OQ_PROTOCOL_DEFAULT,
-         .help = "the IP protocol of the header"},
+        {FIELD("protocol", FIELD_COUNT, struct feedback_header_conf, protocol, .min = 1, .max = 255,
+               .initial = OQ_PROTOCOL_DEFAULT, .help = "the IP protocol of the header")},
         WINDOW_FIELD,
-        {.name = "queue",
-         .type = FIELD_WORD,
-         .offset = offsetof(struct feedback_header_conf, queue),
-         .words = queue_words,
-         .help = "what is answered as the size of a queue: its mean length, or its limit"},
+        {FIELD("queue", FIELD_WORD, struct feedback_header_conf, queue, .words = queue_words,
+               .help = "what is answered as the size of a queue: its mean length, or its limit")},
         FIELD_END,
 };
 
@@ -450,7 +437,6 @@ const struct statement feedback_header_statement = {
         .check = feedback_check,
         .make = feedback_make,
         .ready = feedback_ready,
-        .free = feedback_free,
         .adopt = feedback_adopt,
         .snapshot = feedback_snapshot,
         .report = feedback_report,
@@ -471,7 +457,6 @@ const struct statement feedback_sirens_statement = {
         .check = feedback_check,
         .make = feedback_make,
         .ready = feedback_ready,
-        .free = feedback_free,
         .adopt = feedback_adopt,
         .snapshot = feedback_snapshot,
         .report = feedback_report,

@@ -348,11 +348,6 @@ static int meter_ready(struct stage *stage, const struct conf *conf)
 	return 0;
 }
 
-static void meter_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void meter_stage_adopt(struct stage *stage, const struct stage *old)
 {
 	meter_adopt(&((struct meter_stage *)stage)->meter,
@@ -371,13 +366,9 @@ static void meter_report(const struct stage *stage, struct observed *observed)
 }
 
 static const struct field meter_fields[] = {
-        {.name = "window",
-         .type = FIELD_TIME,
-         .offset = offsetof(struct meter_conf, window_ns),
-         .min = METER_WINDOW_MIN,
-         .max = METER_WINDOW_MAX,
-         .initial = METER_WINDOW_DEFAULT,
-         .help = "over how long it measures"},
+        {FIELD("window", FIELD_TIME, struct meter_conf, window_ns, .min = METER_WINDOW_MIN,
+               .max = METER_WINDOW_MAX, .initial = METER_WINDOW_DEFAULT,
+               .help = "over how long it measures")},
         FIELD_END,
 };
 
@@ -392,7 +383,6 @@ const struct statement meter_statement = {
         .conf_bytes = sizeof(struct meter_conf),
         .make = meter_make,
         .ready = meter_ready,
-        .free = meter_free,
         .adopt = meter_stage_adopt,
         .snapshot = meter_stage_snapshot,
         .report = meter_report,

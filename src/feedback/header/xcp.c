@@ -310,11 +310,6 @@ static int xcp_make(const struct conf *conf, struct stage **stage)
 	return 0;
 }
 
-static void xcp_free(struct stage *stage)
-{
-	free(stage);
-}
-
 static void xcp_adopt(struct stage *stage, const struct stage *old)
 {
 	struct xcp *xcp = (struct xcp *)stage;
@@ -381,13 +376,8 @@ static int xcp_check(const struct conf *conf, const struct cloud_conf *cloud,
 }
 
 static const struct field xcp_fields[] = {
-        {.name = "protocol",
-         .type = FIELD_COUNT,
-         .offset = offsetof(struct xcp_conf, protocol),
-         .min = 1,
-         .max = 255,
-         .initial = XCP_PROTOCOL_DEFAULT,
-         .help = "the IP protocol of the header"},
+        {FIELD("protocol", FIELD_COUNT, struct xcp_conf, protocol, .min = 1, .max = 255,
+               .initial = XCP_PROTOCOL_DEFAULT, .help = "the IP protocol of the header")},
         FIELD_END,
 };
 
@@ -404,7 +394,6 @@ const struct statement xcp_statement = {
         .conf_bytes = sizeof(struct xcp_conf),
         .check = xcp_check,
         .make = xcp_make,
-        .free = xcp_free,
         .adopt = xcp_adopt,
         .snapshot = xcp_snapshot,
         .report = xcp_report,

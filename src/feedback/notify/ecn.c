@@ -48,16 +48,10 @@ const struct aqm_marker *ecn_marker(const struct conf *conf, const struct cloud_
 static const char *const standards[] = {"3168", "2481", NULL};
 
 static const struct field ecn_fields[] = {
-        {.name = "on",
-         .type = FIELD_SWITCH,
-         .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
-         .offset = offsetof(struct ecn_conf, on),
-         .help = "whether capable packets are marked where others are dropped"},
-        {.name = "standard",
-         .type = FIELD_WORD,
-         .offset = offsetof(struct ecn_conf, standard),
-         .words = standards,
-         .help = "the RFC that defines which packets are capable: in 2481, ECT(1) is not"},
+        {FIELD("on", FIELD_SWITCH, struct ecn_conf, on, .flags = FIELD_POSITIONAL | FIELD_REQUIRED,
+               .help = "whether capable packets are marked where others are dropped")},
+        {FIELD("standard", FIELD_WORD, struct ecn_conf, standard, .words = standards,
+               .help = "the RFC that defines which packets are capable: in 2481, ECT(1) is not")},
         FIELD_END,
 };
 
