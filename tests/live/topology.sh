@@ -43,6 +43,10 @@ weir_for_all()
 	for program in "$WEIR" "$WEIR"-v[234]; do
 		[ ! -e "$program" ] || cp "$program" "$work/"
 	done
+	# The package that draws is looked for beside the program.
+	mkdir -p "$work/share/weir"
+	cp -rL "$(dirname "$WEIR")/../weir-python" "$work/share/weir/python"
+	export PYTHONPATH="$work/share/weir/python"
 	weir=$work/${WEIR##*/}
 }
 
