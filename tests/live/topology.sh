@@ -43,10 +43,9 @@ weir_for_all()
 	for program in "$WEIR" "$WEIR"-v[234]; do
 		[ ! -e "$program" ] || cp "$program" "$work/"
 	done
-	# The package that draws is looked for beside the program.
-	mkdir -p "$work/share/weir"
-	cp -rL "$(dirname "$WEIR")/../weir-python" "$work/share/weir/python"
-	export PYTHONPATH="$work/share/weir/python"
+	# The package, which draws pictures.
+	cp -rL "$(dirname "$WEIR")/../weir-python" "$work/python"
+	export PYTHONPATH="$work/python"
 	weir=$work/${WEIR##*/}
 }
 

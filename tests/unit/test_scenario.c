@@ -27,25 +27,25 @@ struct all_conf {
 	char *text, *rest;
 };
 
-#define FIELD(id, kind, ...)                                                                       \
+#define MEMBER(id, kind, ...)                                                                      \
 	{                                                                                          \
 		.name = #id, .type = kind, .offset = offsetof(struct all_conf, id), __VA_ARGS__    \
 	}
 
 static const struct field all_fields[] = {
-        FIELD(time, FIELD_TIME, .initial = 11),
-        FIELD(rate, FIELD_RATE, .initial = 12),
-        FIELD(bytes, FIELD_BYTES, .initial = 13),
-        FIELD(probability, FIELD_PROBABILITY, .initial = 14),
-        FIELD(count, FIELD_COUNT, .initial = 15),
-        FIELD(limit, FIELD_LIMIT, .initial = 0),
-        FIELD(word, FIELD_WORD, .initial = 2),
-        FIELD(ipv4, FIELD_IPV4, .initial = 0),
-        FIELD(on, FIELD_SWITCH, .initial = 1),
-        FIELD(flag, FIELD_FLAG, .initial = 0),
-        FIELD(ipv6, FIELD_IPV6, .initial = 0),
-        FIELD(text, FIELD_TEXT, .initial = 0),
-        FIELD(rest, FIELD_TEXT, .initial = 0),
+        MEMBER(time, FIELD_TIME, .initial = 11),
+        MEMBER(rate, FIELD_RATE, .initial = 12),
+        MEMBER(bytes, FIELD_BYTES, .initial = 13),
+        MEMBER(probability, FIELD_PROBABILITY, .initial = 14),
+        MEMBER(count, FIELD_COUNT, .initial = 15),
+        MEMBER(limit, FIELD_LIMIT, .initial = 0),
+        MEMBER(word, FIELD_WORD, .initial = 2),
+        MEMBER(ipv4, FIELD_IPV4, .initial = 0),
+        MEMBER(on, FIELD_SWITCH, .initial = 1),
+        MEMBER(flag, FIELD_FLAG, .initial = 0),
+        MEMBER(ipv6, FIELD_IPV6, .initial = 0),
+        MEMBER(text, FIELD_TEXT, .initial = 0),
+        MEMBER(rest, FIELD_TEXT, .initial = 0),
         FIELD_END,
 };
 

@@ -159,6 +159,7 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 	const char *path = atomic_file_path(picture->atomic_file);
 	struct python_process python = {.pid = 0};
 	char bytes[BUFSIZ];
+	bool unread;
 	size_t n;
 	int rc;
 
@@ -167,8 +168,8 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 		return -ENOMEM;
 	}
 	rc = start_python(&python, path, problem);
-	if (rc == 0 && (picture_run_write(&picture->run, result, python.out) < 0 ||
-	                alloc_failure_taken())) {
+	if (rc == 0 &&
+	    (picture_run_write(&picture->run, result, python.out) < 0 || alloc_failure_taken())) {
 		problem_set(problem, -1, "%s: no memory for its data", path);
 		rc = -ENOMEM;
 	}
@@ -176,7 +177,8 @@ int picture_finish(struct picture *picture, const struct replay_result *result,
 		python_end_input(&python);
 	while (rc == 0 && (n = fread(bytes, 1, sizeof(bytes), python.in)) > 0)
 		fwrite(bytes, 1, n, atomic_file_stream(picture->atomic_file));
-	if (python_end(&python) != 0 && rc == 0) {
+	unread = rc == 0 && ferror(python.in);
+	if ((python_end(&python) != 0 && rc == 0) || unread) {
 		problem_set(problem, -1, "%s: could not be drawn", path);
 		rc = -EIO;
 	}
