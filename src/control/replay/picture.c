@@ -83,8 +83,8 @@ static void tell(struct witness *witness, const struct fate *fate)
 		            (double)fate->queue_average_bytes);
 }
 
-/* Starts Python, which draws when it has the decisions. Returns when it is ready: 0, or -EINVAL with
- * problem. */
+/* Starts Python, which draws when it has the decisions. Returns when it is ready: 0, or -EINVAL
+ * with problem. */
 static int start_python(struct python_process *python, const char *path, struct problem *problem)
 {
 	if (python_start("--picture", "weir._picture", python) == 0 && fgetc(python->in) == '\n')
@@ -115,8 +115,8 @@ int picture_open(const char *path, struct picture_of of, const struct scenario *
 		p->tracks[i].queue.greatest = true;
 	}
 	error = atomic_file_open(path, &p->atomic_file, problem);
-	/* Whether there is Python is known before the run. What draws is started behind it, because a
-	 * path ends all processes that a command has left. */
+	/* Whether there is Python is known before the run. What draws is started behind it,
+	 * because a path ends all processes that a command has left. */
 	if (!error)
 		error = start_python(&python, path, problem);
 	python_end(&python);

@@ -31,8 +31,8 @@ struct picture_of {
 	bool captured;
 };
 
-/* Asks whether there is Python, which draws. Returns 0; -EINVAL with problem if the file cannot be created, or
- * there is no Python, which has said what is missing; -ENOMEM. */
+/* Asks whether there is Python, which draws. Returns 0; -EINVAL with problem if the file cannot be
+ * created, or there is no Python, which has said what is missing; -ENOMEM. */
 int picture_open(const char *path, struct picture_of of, const struct scenario *scenario,
                  struct picture **picture, struct problem *problem);
 struct witness *picture_witness(struct picture *picture);
