@@ -285,6 +285,8 @@ static int write_cloud(FILE *out, const struct picture_run *run, uint32_t index,
 	                "most_ns", (double)result->clouds[index].delay_ns.max, "step_ns", step_ns,
 	                "red", red_json(cloud), "tracks", tracks));
 	for (size_t i = 0; rc == 0 && i < n_all; i++) {
+		if (all[i]->n == 0)
+			continue;
 		fwrite(all[i]->t, sizeof(*all[i]->t), all[i]->n, out);
 		fwrite(all[i]->value, sizeof(*all[i]->value), all[i]->n, out);
 	}
