@@ -16,7 +16,8 @@ import tap  # noqa: E402
 
 ROOT = os.path.abspath(sys.argv[1])
 STUBS = {
-    # `meson setup DIR`, or `meson test -C DIR --logbase NAME`: one test, which is well.
+    # `meson setup DIR`, or `meson test -C DIR --logbase NAME --wrapper COMMAND`: one test, which is
+    # well.
     "meson": r"""
 if [ "$1" = setup ]; then
     [ "$2" != "$BROKEN_SETUP" ] || { echo "meson.build:1:0: ERROR: no such compiler"; exit 1; }
@@ -24,14 +25,15 @@ if [ "$1" = setup ]; then
     touch "$2/build.ninja"
     exit
 fi
-dir=$3 log=testlog
+dir=$3 log=testlog wrapper=""
 [ "$dir" != "$BROKEN" ] || { echo "error: it does not build"; exit 125; }
 while [ $# -gt 0 ]; do
     [ "$1" != --logbase ] || log=$2
+    [ "$1" != --wrapper ] || wrapper=-${2%% *}
     shift
 done
 echo '{"name": "weir:unit / one", "result": "OK", "stdout": "ok 1 - it holds\n", "returncode": 0}' \
-    > "$dir/meson-logs/$log.json"
+    > "$dir/meson-logs/$log$wrapper.json"
 """,
     # `ninja -C DIR`
     "ninja": '[ "$2" != "$BROKEN" ] || { echo "FAILED: weir.o"; '
