@@ -34,23 +34,6 @@ void *alloc_failure_calloc(size_t bytes)
 	return memory;
 }
 
-FILE *alloc_failure_stream(char **text, size_t *bytes)
-{
-	FILE *stream = open_memstream(text, bytes);
-
-	if (stream == NULL)
-		alloc_failure_note();
-	return stream;
-}
-
-int alloc_failure_close(FILE *stream)
-{
-	if (fclose(stream) == 0)
-		return 0;
-	alloc_failure_note();
-	return -1;
-}
-
 static void *json_allocate(size_t bytes)
 {
 	void *memory = malloc(bytes);

@@ -2,9 +2,9 @@
 /*
  * Notes that output is incomplete for lack of memory.
  *
- * A table or a JSON object consists of many small pieces. If there is no memory for a
- * piece, the piece is left out. The code that leaves it out notes that here; the code that delivers
- * the whole reads the note once, at the end. Then command_main() returns status 1 with a message, a
+ * A table or a JSON object consists of many small pieces. If there is no memory for a piece, the
+ * piece is left out. The code that leaves it out notes that here; the code that delivers the whole
+ * reads the note once, at the end. Then command_main() returns status 1 with a message, a
  * session retracts its answer, and a file is not renamed to its final name. So no reader mistakes
  * incomplete output for complete output.
  *
@@ -28,11 +28,6 @@ bool alloc_failure_taken(void);
 void alloc_failure_restore(bool noted);
 /* Returns zeroed memory, like calloc. If there is none, notes that and returns NULL. */
 void *alloc_failure_calloc(size_t bytes);
-/* Calls open_memstream, and notes a failure. */
-FILE *alloc_failure_stream(char **text, size_t *bytes);
-/* Closes such a stream. If its text is incomplete, notes that and returns -1. The text belongs to
- * its owner in any case. */
-int alloc_failure_close(FILE *stream);
 void alloc_failure_watch_json(void);
 
 /* A text that is printed into memory:
