@@ -109,6 +109,12 @@ def test_packets_of_another_length_are_a_difference():
     assert made.other_length == 1 and made.equal == 1 and not is_same(made)
 
 
+def test_lengths_are_compared_where_delays_differ_too():
+    made = differences("".join(delivered(0, n, 1) + delivered(1, n, 2, length=100 + n % 2)
+                               for n in range(1, 11)))
+    assert (made.other_length, made.pairs, made.later.count) == (5, 10, 10)
+
+
 def test_own_packets_are_counted_only():
     made = differences()
     assert made.document([[0, 2, 0], [0, 2, 0]], [])["same"]

@@ -824,6 +824,30 @@ static void what_was_achieved_counts_from_the_last_change_of_the_cloud(void **st
 	json_decref(object);
 }
 
+/* A class whose counters went on counts from the change; one that was made anew, from 0. */
+static void classes_count_from_the_last_change_or_from_when_they_were_made(void **state)
+{
+	struct scene *scene = *state;
+	struct cloud_report *report = &scene->fake.report;
+	int down = scenario_find_cloud(scene->fake.scenario, "down");
+	uint64_t since_ns;
+
+	report->n_classes = 2;
+	strcpy(report->classes[0].name, "on");
+	report->classes[0].counters = (struct queue_counters){.rx_packets = 40, .tx_packets = 30};
+	strcpy(report->classes[1].name, "anew");
+	report->classes[1].counters = report->classes[0].counters;
+	change(scene, "cloud down loss random 10%\n");
+	report->classes[0].counters = (struct queue_counters){.rx_packets = 50, .tx_packets = 37};
+	report->classes[1].counters = (struct queue_counters){.rx_packets = 50, .tx_packets = 29};
+	assert_int_equal(control_since(&scene->fake.control, (uint32_t)down, report, &since_ns),
+	                 CONTROL_SINCE_CHANGE);
+	assert_int_equal(report->classes[0].counters.rx_packets, 10);
+	assert_int_equal(report->classes[0].counters.tx_packets, 7);
+	assert_int_equal(report->classes[1].counters.rx_packets, 50);
+	assert_int_equal(report->classes[1].counters.tx_packets, 29);
+}
+
 /* Changes of other clouds, a change without effect, and a change back: only a change of the cloud
  * itself counts. */
 static void a_change_is_the_clouds_own(void **state)
@@ -1253,6 +1277,7 @@ GROUP(show)
 	        cmocka_unit_test(a_share_is_of_the_packets_that_came_to_its_statement),
 	        cmocka_unit_test(a_class_and_its_management_say_what_the_class_counted),
 	        TEST(what_was_achieved_counts_from_the_last_change_of_the_cloud),
+	        TEST(classes_count_from_the_last_change_or_from_when_they_were_made),
 	        TEST(a_change_is_the_clouds_own),
 	        TEST(marks_stay_with_their_clouds),
 	        TEST(a_path_that_nobody_asks_any_more_grows_old),
