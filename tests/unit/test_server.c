@@ -222,6 +222,33 @@ static void of_seventeen_clients_the_one_goes_that_was_silent_for_longest(void *
 		close(fds[i]);
 }
 
+/* Within one round of the server all clients were silent equally long. */
+static void of_those_that_were_silent_equally_long_the_first_to_arrive_goes(void **state)
+{
+	struct bench *bench = *state;
+	int before = bench_connect(bench), fds[SERVER_CLIENTS_MAX + 1];
+
+	until_clients(bench, 1);
+	for (int i = 0; i < SERVER_CLIENTS_MAX - 1; i++)
+		fds[i] = bench_connect(bench);
+	until_clients(bench, SERVER_CLIENTS_MAX);
+	close(before);
+	until_clients(bench, SERVER_CLIENTS_MAX - 1);
+	fds[SERVER_CLIENTS_MAX - 1] = bench_connect(bench);
+	until_clients(bench, SERVER_CLIENTS_MAX);
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++) {
+		send_text(fds[i], "clear counters\n");
+		expect_answer(bench, fds[i], "ok\n");
+	}
+	bench->now_ns = 2 * SIMTIME_S;
+	fds[SERVER_CLIENTS_MAX] = bench_connect(bench);
+	expect_answer(bench, fds[0],
+	              "err server: this client was silent for longest, and another client "
+	              "needs its place; connect again\n");
+	for (int i = 0; i <= SERVER_CLIENTS_MAX; i++)
+		close(fds[i]);
+}
+
 /* Sixty clients at one instant, of which none is silent for longer than the others. */
 static void clients_beyond_the_sixteenth_wait_until_one_leaves(void **state)
 {
@@ -838,6 +865,7 @@ GROUP(server)
 	        TEST(a_client_that_only_writes_and_shuts_down_gets_its_answers),
 	        TEST(clients_beyond_the_sixteenth_wait_until_one_leaves),
 	        TEST(of_seventeen_clients_the_one_goes_that_was_silent_for_longest),
+	        TEST(of_those_that_were_silent_equally_long_the_first_to_arrive_goes),
 	        TEST(a_client_that_waits_for_an_answer_keeps_its_place),
 	        TEST(a_line_that_does_not_end_is_given_up_and_changes_nothing),
 	        TEST(others_cannot_lock_root_out),

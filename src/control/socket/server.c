@@ -19,8 +19,8 @@
 #define SIGNALS 4 /* the signals that the server handles */
 
 struct server {
-	struct socket_listener listener, read_only; /* read_only.fd is -1 if there is none */
-	struct connection *clients[SERVER_CLIENTS_MAX];
+	struct socket_listener listener, read_only;     /* read_only.fd is -1 if there is none */
+	struct connection *clients[SERVER_CLIENTS_MAX]; /* in the order of their arrival */
 	uint32_t n_clients;
 	struct connection *waiting[SERVER_WAITING_MAX]; /* for a place, the first come first */
 	uint32_t n_waiting;
@@ -172,15 +172,17 @@ uint32_t server_clients(const struct server *server)
 
 /* ---- clients ---- */
 
-/* Removes a client from the array. Its connection is freed, or belongs to its thread. */
+/* Removes a client from the array, which keeps its order. Its connection is freed, or belongs to
+ * its thread. */
 static void forget(struct server *server, uint32_t index)
 {
-	server->clients[index] = server->clients[--server->n_clients];
+	server->n_clients--;
+	memmove(&server->clients[index], &server->clients[index + 1],
+	        (server->n_clients - index) * sizeof(server->clients[0]));
 }
 
 static void free_those_that_are_over(struct server *server)
 {
-	/* from the last to the first: dropping one moves the last into its place */
 	for (uint32_t i = server->n_clients; i-- > 0;) {
 		if (connection_is_over(server->clients[i])) {
 			connection_free(server->clients[i]);
@@ -231,9 +233,9 @@ void server_close(struct server *server)
 }
 
 /* Returns the index of the client that gives way to a new one of this rank: among the clients of
- * the lowest rank, and of no rank above the new one's, the one that was silent for longest, and
- * one that waits for its answer last. To its like none gives way while it waits, nor before
- * SERVER_SILENT_NS. Returns n_clients if there is none. */
+ * the lowest rank, and of no rank above the new one's, the one that was silent for longest, of
+ * several the first to arrive, and one that waits for its answer last. To its like none gives way
+ * while it waits, nor before SERVER_SILENT_NS. Returns n_clients if there is none. */
 static uint32_t silent_one(const struct server *server, int rank)
 {
 	uint32_t found = server->n_clients;
