@@ -151,24 +151,26 @@ int exec_arguments_parse(int argc, char **argv, struct exec_arguments *arguments
 	return choose_command(argv + rest, argc - rest, own < argc, arguments);
 }
 
-static const char between[] = "port A\n"
-                              "port B\n"
-                              "cloud down from A to B\n"
-                              "cloud up from B to A\n";
 static const char plain[] = "port world\n"
                             "port command\n"
                             "cloud down from world to command\n"
                             "cloud up from command to world\n";
+static const char between[] = "port A\n"
+                              "port B\n"
+                              "cloud down from A to B\n"
+                              "cloud up from B to A\n";
+
+#define WORDS(PLAIN)                                                                               \
+	{                                                                                          \
+		.command = "exec", .plain = (PLAIN), .near = "the command",                        \
+		.ends = {"the far end of the path", "the command's end of the path"},              \
+	}
 
 const struct path_words *exec_words(const struct exec_arguments *arguments)
 {
-	static struct path_words words = {
-	        .command = "exec",
-	        .near = "the command",
-	        .ends = {"the far end of the path", "the command's end of the path"}};
+	static const struct path_words words[] = {WORDS(plain), WORDS(between)};
 
-	words.plain = arguments->between ? between : plain;
-	return &words;
+	return &words[arguments->between ? 1 : 0];
 }
 
 /* ---- the whole ---- */
