@@ -31,7 +31,8 @@ from weir.page import (
     svg,
     units,
 )
-from weir.page.series import MARKERS_MAX, thinned
+from weir.page.lines import thinned
+from weir.page.points import MARKERS_MAX
 
 MANY = 200_000
 KINDS = [Points, Line, Step, Bars, Histogram, Marks, VLines, HLines]

@@ -10,7 +10,7 @@ order unless given. Names stand in a legend above the data, which it cannot cove
 the axes are drawn and say so.
 
 The same description and data give the same bytes. The size of the output is bounded whatever the
-number of data (series.py). Charts one above the other line up on the x axis if they share size and
+number of data (points.py). Charts one above the other line up on the x axis if they share size and
 a given range of x: the left margin grows only for tick labels wider than about ten characters.
 """
 
@@ -22,9 +22,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from . import svg
+from .bars import Bars
 from .frame import Frame, Legend
+from .points import Marks
 from .scale import Axis, Extent, Scale
-from .series import STRIPS, Bars, Marks, Plot, Series, span
+from .series import STRIPS, Plot, Series, span
 
 _TITLE_FONT = 15.0  # 14, bold
 _TITLE_PX, _TOP_PX, _RIGHT_PX = 26.0, 12.0, 28.0
