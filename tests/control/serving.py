@@ -68,7 +68,7 @@ class Serve:
             self.authority = f"{self.host}:{self.port}"
         self.token = None
         if "--allow-changes" in options and "--token-file" not in options:
-            self.token = self.until(r"#token=(\w+)")[1]
+            self.token = self.until(r"#token=(\w+)\n")[1]
 
     def said(self):
         self.log.seek(0)
