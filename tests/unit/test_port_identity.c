@@ -36,7 +36,7 @@ static bool shared(const char *one, const char *other, char *what)
 	identity_of(other, &second);
 	found = identity_shared(&first, &second, text, sizeof(text));
 	if (what)
-		snprintf(what, 200, "%s", text);
+		snprintf(what, 200, "%.199s", text);
 	identity_release(&first);
 	identity_release(&second);
 	return found;
