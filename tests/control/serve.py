@@ -446,6 +446,28 @@ def what_cannot_be_served_is_said():
         assert done.returncode == status and why in done.stderr, (listen, done)
 
 
+def each_line_that_it_prints_is_one_write():
+    """So no line of another thread's can come between, which the token once had at its end."""
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    writes = []
+    with ours:
+        with its:
+            process = subprocess.Popen(
+                [WEIR, "serve", "-s", Scene.weir.path, "--listen", "127.0.0.1:0",
+                 "--allow-changes"], stdout=its, stderr=its,
+                env=dict(os.environ, PYTHONUNBUFFERED="1"))
+        ours.settimeout(LONG_S)
+        try:
+            while not all(any(said in text for text in writes)
+                          for said in ("#token=", "answers, run")):
+                writes.append(ours.recv(1 << 16).decode())
+                assert writes[-1], writes
+        finally:
+            process.terminate()
+            process.wait(LONG_S)
+    assert all(text.endswith("\n") for text in writes), writes
+
+
 def at_a_read_only_socket_nothing_can_be_changed():
     weir = Weir(WEIR, "serve-ro", "--socket-readonly", "SOCKET-ro")
     try:
@@ -624,7 +646,7 @@ CLAIMS = (metrics_are_well_formed_and_equal_the_counters_of_the_run,
           one_that_does_not_read_holds_nobody_up,
           more_streams_than_there_are_places_are_refused,
           a_change_is_one_transaction_and_says_what_was_sent,
-    an_error_names_its_line_whoever_finds_it,
+          an_error_names_its_line_whoever_finds_it,
           a_change_with_a_lease_is_undone_by_itself,
           what_is_no_change_is_never_sent,
           a_change_that_is_not_utf_8_is_never_sent,
@@ -635,6 +657,7 @@ CLAIMS = (metrics_are_well_formed_and_equal_the_counters_of_the_run,
           every_answer_keeps_a_browser_to_this_host,
           at_a_unix_socket_its_group_may_ask_and_nobody_else,
           what_cannot_be_served_is_said,
+          each_line_that_it_prints_is_one_write,
           at_a_read_only_socket_nothing_can_be_changed,
           weir_killed_and_started_again_is_said_and_all_goes_on,
           a_weir_that_stands_still_is_said_and_all_goes_on,

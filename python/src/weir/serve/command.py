@@ -7,6 +7,7 @@ import contextlib
 import os
 import secrets
 import signal
+import sys
 import threading
 from collections.abc import Sequence
 from types import FrameType
@@ -69,9 +70,9 @@ def _serve(given: Given, log: Log) -> None:
         server = Server(listener, log, routes.admit, routes.route)
         feed.begin()
         server.begin()
-        print(f"weir serve: {listener.url}", flush=True)
+        _say(listener.url)
         if changes and "token-file" not in given:
-            print(f"weir serve: to change what runs: {listener.url}#token={token}", flush=True)
+            _say(f"to change what runs: {listener.url}#token={token}")
         if not listener.loopback:
             log.warning("warning: anyone who reaches this address, or listens on the way, sees "
                         "everything" + (", and can change it with the token" if changes else "")
@@ -82,6 +83,13 @@ def _serve(given: Given, log: Log) -> None:
         feed.end()
         routes.connections.end()
         server.end()
+
+
+def _say(text: str) -> None:
+    """Prints a line in one write, also with $PYTHONUNBUFFERED, so that no line of the log can come
+    between."""
+    sys.stdout.write(f"weir serve: {text}\n")
+    sys.stdout.flush()
 
 
 def _until_signal() -> threading.Event:
