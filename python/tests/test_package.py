@@ -74,7 +74,7 @@ def test_the_version_is_that_of_weir(program):
 
 
 def test_mypy_finds_nothing(tmp_path):
-    """Without the methods of the statements, and with them, for which it has a cache then."""
+    """First without the methods of the statements; then with them, and the cache of the first."""
     if not shutil.which("mypy"):
         pytest.skip("mypy is not installed")
     shutil.copy(HERE / "pyproject.toml", tmp_path)

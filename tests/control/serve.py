@@ -447,7 +447,7 @@ def what_cannot_be_served_is_said():
 
 
 def each_line_that_it_prints_is_one_write():
-    """So no line of another thread's can come between, which the token once had at its end."""
+    """Otherwise a line of another thread can come between the token and the end of its line."""
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     writes = []
     with ours:
