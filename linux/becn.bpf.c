@@ -173,9 +173,13 @@ void BPF_PROG(becn_init, struct sock *sk)
 SEC("struct_ops/becn_release")
 void BPF_PROG(becn_release, struct sock *sk)
 {
+	const struct becn *becn = tcp_private(sk);
 	struct tcp_sock *tp = tcp_of(sk);
 	uint64_t key = (uint64_t)tp;
+	const struct told *told = bpf_map_lookup_elem(&connections, &key);
 
+	if (told && told->quenches != becn->taken)
+		COUNT(ended, told->quenches - becn->taken);
 	bpf_map_delete_elem(&connections, &key);
 }
 

@@ -42,6 +42,7 @@ struct told {
 	X(dropped, "quenches about a dropped segment")                                             \
 	X(cuts, "cuts by a quench")                                                                \
 	X(within, "quenches within the window of a cut, without effect")                           \
+	X(ended, "quenches whose connection ended before its next acknowledgement")                \
 	X(echoes, "cuts by an echo (ECN)")                                                         \
 	X(losses, "cuts by a loss or the timer")                                                   \
 	X(informed, "connections that took the path's figures")

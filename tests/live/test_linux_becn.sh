@@ -14,7 +14,7 @@
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
-need iperf3
+need iperf3 ss
 rtt_ms=${WEIR_RTT_MS:-200}
 round_trips=${WEIR_ROUND_TRIPS:-40}
 seconds=$((round_trips * rtt_ms / 1000))
@@ -43,6 +43,11 @@ all_has_arrived()
 	ctl -j show cloud | jq -e '[.clouds[].held_packets] | add == 0' >/dev/null
 }
 
+none_is_open()
+{
+	[ -z "$($in_a ss -Htn exclude time-wait)" ]
+}
+
 # Writes what iperf3 and weir report for $flows connections into NAME.client and NAME.cloud in
 # $work.
 measure() # name congestion-control ecn
@@ -57,6 +62,7 @@ measure() # name congestion-control ecn
 		fail "iperf3: $(tail -3 "$work/$1.client")"
 	wait $server || fail "the iperf3 server ended with an error"
 	until_true all_has_arrived || fail "packets stay on their way"
+	until_true none_is_open || fail "connections of iperf3 stay open"
 	ctl -j show cloud down >"$work/$1.cloud"
 	ctl -j show ports | jq '[.ports[].lateness_ns.max // 0] | max' >"$work/$1.late"
 }
@@ -102,19 +108,23 @@ done
 
 for name in becn ecn-becn; do
 	# No quench is lost or doubted, and each one cuts the window or comes within the round trip
-	# of one that did. Only if weir itself stood still may some come after iperf3 has closed
-	# their connection: these are foreign.
+	# of one that did. Only if weir itself stood still may some come when iperf3 closes their
+	# connection, or after that: these have ended, or are foreign.
 	sent=$(of_cloud $name .becn_sent)
-	foreign=0
-	[ "$(cat "$work/$name.late")" -lt 20000000 ] || foreign=$(of_host $name foreign)
+	foreign=0 ended=0
+	if [ "$(cat "$work/$name.late")" -ge 20000000 ]; then
+		foreign=$(of_host $name foreign) ended=$(of_host $name ended)
+	fi
 	within "$name: quenches sent" "$sent" 5 100000 || exit 1
 	within "$name: quenches that came" \
 		"$(of_host $name 'marked + .dropped + .stale + .foreign')" "$sent" "$sent" || exit 1
 	within "$name: foreign quenches" "$(of_host $name foreign)" 0 "$foreign" || exit 1
 	within "$name: quenches that came to a connection" "$(of_host $name 'marked + .dropped')" \
 		5 "$sent" || exit 1
-	within "$name: cuts, and quenches within their windows" \
-		"$(of_host $name 'cuts + .within')" \
+	within "$name: quenches whose connection ended" "$(of_host $name ended)" 0 "$ended" ||
+		exit 1
+	within "$name: cuts, quenches within their windows, and those" \
+		"$(of_host $name 'cuts + .within + .ended')" \
 		"$(of_host $name 'marked + .dropped')" \
 		"$(of_host $name 'marked + .dropped')" || exit 1
 	within "$name: malformed quenches" "$(of_host $name malformed)" 0 0 || exit 1

@@ -8,8 +8,8 @@
 # Linux with weir_becn: a quench halves the congestion window of its connection. k quenches that are
 # more than a round trip apart make k cuts; ten at once, or within one round trip, make one.
 # Quenches that are foreign, stale, about unsent data, or have a wrong checksum have no effect, and
-# connections with another congestion control are left alone. When weir-host ends, by SIGTERM or by
-# SIGKILL, nothing of it is left.
+# connections with another congestion control are left alone. A quench whose connection ends before
+# it acts is counted as such. When weir-host ends, by SIGTERM or by SIGKILL, nothing of it is left.
 
 . "$(dirname "$0")/topology.sh"
 . "$(dirname "$0")/linux_host.sh"
@@ -100,7 +100,7 @@ grew() # what, then counter=n ...
 {
 	said=$1
 	shift
-	for counter in malformed foreign stale marked dropped cuts within echoes losses; do
+	for counter in malformed foreign stale marked dropped cuts within ended echoes losses; do
 		expected=0
 		for pair; do
 			[ "${pair%=*}" = $counter ] && expected=${pair#*=}
@@ -141,6 +141,47 @@ connect reno 600
 since marked 5
 grew "a connection of reno" foreign=5
 connection_ends
+
+# A connection gets a quench, then no acknowledgement more, and is reset.
+$in_b python3 -c 'import socket
+receives, _ = socket.create_server(("10.9.0.2", 5201)).accept()
+while receives.recv(1 << 16):
+	pass' 2>/dev/null &
+server=$!
+listening
+$in_a python3 -c 'import socket, struct, time
+sends = socket.socket()
+sends.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"weir_becn")
+sends.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+sends.connect(("10.9.0.2", 5201))
+while True:
+	sends.send(bytes(1400))
+	time.sleep(0.05)' &
+client=$!
+background="$background $server $client"
+is_connected()
+{
+	[ -n "$($in_a ss -Htn state established dst 10.9.0.2)" ]
+}
+until_true is_connected || fail "the client does not connect"
+ctl cloud up loss random 100%
+acknowledgements_are_over()
+{
+	[ "$(ctl -j show cloud up | jq .held_packets)" = 0 ]
+}
+until_true acknowledgements_are_over || fail "acknowledgements stay on their way"
+grown_by() # counter, number
+{
+	host_totals >"$work/after"
+	[ "$(grown "$1")" = "$2" ]
+}
+host_totals >"$work/before"
+$quench wa A marked 1
+until_true grown_by marked 1 || fail "the quench did not come to the connection"
+within "cuts without an acknowledgement" "$(grown cuts)" 0 0 || exit 1
+connection_ends
+until_true grown_by ended 1 || fail "the connection ended, and its quench is not counted"
+within "quenches whose connection ended" "$(grown ended)" 1 1 || exit 1
 
 host_stop weir_becn
 echo "ok: nothing is left after SIGTERM"
