@@ -802,9 +802,9 @@ def a_file_that_takes_no_more_ends_the_recording_which_says_no_more_than_it_has(
             scene.start().close()
             resource.prlimit(scene.process.pid, resource.RLIMIT_FSIZE, (limit, limit))
             written = os.path.getsize(scene.at("R/ingress.pcapng"))
+        scene.until_said("R ends here, and the run continues: File too large")
         scene.until_played()
         scene.said = scene.stop()
-        assert "R ends here, and the run continues: File too large" in scene.said, scene.said
         said = scene.again()
         assert_says_what_it_has(scene, said,
                                 r"at least ([\d,]+) packets?, [\d.]+ [kM]?B(?:; some are missing, "

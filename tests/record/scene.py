@@ -9,6 +9,7 @@ import collections
 import os
 import random
 import re
+import select
 import signal
 import socket
 import struct
@@ -192,12 +193,19 @@ class Scene:
                 assert time.monotonic() < end, "weir does not answer"
                 time.sleep(0.01)
 
+    def until_said(self, words, times=1):
+        """Waits until weir has said this so often, however busy the machine is."""
+        end = time.monotonic() + PATIENCE_S
+        while self.heard.count(words.encode()) < times:
+            ready, _, _ = select.select([self.process.stdout], [], [],
+                                        max(0, end - time.monotonic()))
+            more = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
+            assert more, f"`{words}` is not said {times} times: {self.heard.decode()}"
+            self.heard += more
+
     def until_played(self):
-        """Waits until all captures have been played, however busy the machine is."""
-        while self.heard.count(b"has been played to its end") < len(self.ports):
-            line = self.process.stdout.readline()
-            assert line, self.heard.decode()
-            self.heard += line
+        """Waits until all captures have been played."""
+        self.until_said("has been played to its end", len(self.ports))
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
