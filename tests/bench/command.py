@@ -221,7 +221,8 @@ def no_packet_of_precision_is_later_after_its_due_time_than_after_its_making():
     assert len(said) >= 8, said
     for row in said:
         late, through = row["lateness_ns"], row["through_ns"]
-        assert late["count"] == through["count"] > 0, row
+        # A turn without a processor has no packets.
+        assert late["count"] == through["count"] and (late["count"] > 0 or row["taken"] > 0.5), row
         for key in ("p50", "p90", "p99"):
             assert late[key] <= 1.063 * through[key], (row["load"], key, late, through)
         assert late["max"] <= through["max"], (row["load"], late, through)
