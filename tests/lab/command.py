@@ -579,9 +579,9 @@ def rows_of(experiment, *more):
 
 
 def whole(claim):
-    """Runs a claim that takes whole runs of hundreds of seconds, or captures that tshark reads. Its
-    result is the same with every build, and a sanitizer takes minutes, so a sanitizer runs brief()
-    in its place."""
+    """Runs a claim that takes whole runs of hundreds of seconds, captures that tshark reads, or
+    many runs that Python puts together. Its result is the same with every build, and a sanitizer
+    takes minutes, so a sanitizer runs brief() in its place."""
     if SANITIZED:
         raise tap.Skip("the release runs it")
     return claim()
@@ -1026,7 +1026,8 @@ CLAIMS = [
     ("the results have the whole name of an experiment, quoted in the CSV if need be",
      names_are_whole),
     ("a row that divides by 0 has no value, and says why", no_value),
-    ("what --set changes is not comparable, and a sweep is printed", changes_and_sweeps),
+    ("what --set changes is not comparable, and a sweep is printed",
+     lambda: whole(changes_and_sweeps)),
     ("rows find a case whose name begins with that of another", cases_with_points),
     ("what is in flight is not lost", in_flight_is_not_lost),
     ("an overhead of frames with Ethernet is refused", lengths_without_ethernet),
@@ -1039,7 +1040,7 @@ CLAIMS = [
     ("a row has its id, parameters, values, paper, band and verdict",
      lambda: check(row())),
     ("the same seed gives the same bytes, whatever the number of processes",
-     lambda: check(repeats())),
+     lambda: check(whole(repeats))),
     ("another seed gives another run",
      lambda: check(seeds_differ())),
     ("no frame comes broken or astray",
@@ -1096,13 +1097,14 @@ CLAIMS = [
     ("voice calls are the load that their means give",
      lambda: check(whole(voice_load))),
     ("a sweep run apart and merged is what one run gives, and a hole in it is named",
-     merges),
-    ("so are runs of a whole campaign, a seed each", merges_a_campaign),
-    ("a merge names the seed that is missing, however far apart the seeds are", merges_far_seeds),
+     lambda: whole(merges)),
+    ("so are runs of a whole campaign, a seed each", lambda: whole(merges_a_campaign)),
+    ("a merge names the seed that is missing, however far apart the seeds are",
+     lambda: whole(merges_far_seeds)),
     ("a merge refuses runs of an experiment that is not built in", merges_own),
     ("a merge refuses runs of another text of the experiment", merges_another_text),
     ("a value of --set that one case has itself is no sweep for a merge",
-     merges_what_a_case_has_itself),
+     lambda: whole(merges_what_a_case_has_itself)),
     ("a sanitizer has nothing to say of the first seconds of these",
      lambda: check(brief())),
     ("a figure of a paper is run alone",
