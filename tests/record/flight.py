@@ -489,10 +489,9 @@ def what_a_signal_dumps_has_a_folder_with_the_date_and_runs_again():
         scene.process.send_signal(signal.SIGUSR1)
         name, = dumped_soon(scene.at("weir-flight-*"))
         assert re.fullmatch("weir-flight" + DATE, os.path.basename(name)), name
-        time.sleep(0.2)
+        scene.until_said(f"flight dumped in {name}")
         client.close()
-        said = scene.stop()
-        assert f"flight dumped in {name}" in said, said
+        scene.stop()
         looks, _ = assert_runs_again(scene, os.path.basename(name))
         assert looks > 0, "nothing was compared"
 
@@ -574,11 +573,10 @@ def without_a_flight_that_is_said():
         assert (done.returncode != 0
                 and "there is no flight: start weir with --flight" in done.stderr), done
         scene.process.send_signal(signal.SIGUSR1)
-        time.sleep(0.3)
+        scene.until_said("SIGUSR1 dumps the flight, but there is none")
         assert '"ok":true' in client.say("cloud up delay 21ms").decode()
         client.close()
-        said = scene.stop()
-        assert "SIGUSR1 dumps the flight, but there is none" in said, said
+        scene.stop()
         assert not os.path.exists(scene.at("D"))
 
 
