@@ -123,7 +123,7 @@ for name in becn ecn-becn; do
 		5 "$sent" || exit 1
 	within "$name: quenches whose connection ended" "$(of_host $name ended)" 0 "$ended" ||
 		exit 1
-	within "$name: cuts, quenches within their windows, and those" \
+	within "$name: cuts, and quenches within their windows or ended" \
 		"$(of_host $name 'cuts + .within + .ended')" \
 		"$(of_host $name 'marked + .dropped')" \
 		"$(of_host $name 'marked + .dropped')" || exit 1

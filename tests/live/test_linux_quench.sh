@@ -142,7 +142,7 @@ since marked 5
 grew "a connection of reno" foreign=5
 connection_ends
 
-# A connection gets a quench, then no acknowledgement more, and is reset.
+# A connection gets a quench, no acknowledgement after it, and is reset.
 $in_b python3 -c 'import socket
 receives, _ = socket.create_server(("10.9.0.2", 5201)).accept()
 while receives.recv(1 << 16):

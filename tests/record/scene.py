@@ -200,7 +200,8 @@ class Scene:
             ready, _, _ = select.select([self.process.stdout], [], [],
                                         max(0, end - time.monotonic()))
             more = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
-            assert more, f"`{words}` is not said {times} times: {self.heard.decode()}"
+            assert more, (f"`{words}` is not said {times} times: "
+                          f"{self.heard.decode(errors='replace')}")
             self.heard += more
 
     def until_played(self):
