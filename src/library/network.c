@@ -12,6 +12,7 @@
 #include "language/scenario_file.h"
 #include "text/file_read.h"
 
+#define MBUFS_FIRST     32u
 #define DEPARTURES_ROOM 256u
 
 int network_fail(struct weir_error *error, int code, uint32_t line, uint32_t column,
@@ -139,6 +140,7 @@ static int open_engine(struct weir *net, struct weir_error *error)
 	const struct mbuf_supply_plan supply_plan = {
 	        .memory_bytes = memory_bytes,
 	        .outlets = scenario->n_ports,
+	        .mbufs = MBUFS_FIRST,
 	};
 	struct offline_engine_plan plan = {
 	        .memory_bytes = memory_bytes,

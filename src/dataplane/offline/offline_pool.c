@@ -250,8 +250,7 @@ uint32_t offline_pool_room(const struct rte_mempool *pool)
 }
 
 #define SEGMENT_BYTES (RTE_MBUF_DEFAULT_BUF_SIZE - RTE_PKTMBUF_HEADROOM)
-#define MBUFS_FIRST   32u
-#define MBUFS_LEAST   4096u /* about 10 MB, whatever the limit is */
+#define MBUFS_FIRST   4096u /* about 10 MB */
 #define MBUFS_RESERVE 2048u
 
 int mbuf_supply_open(struct mbuf_supply *supply, const struct mbuf_supply_plan *plan,
@@ -261,12 +260,14 @@ int mbuf_supply_open(struct mbuf_supply *supply, const struct mbuf_supply_plan *
 	char name[32];
 
 	supply->keep = MBUFS_RESERVE + plan->outlets * OUTLET_ROOM;
-	if (most < MBUFS_LEAST + supply->keep)
-		most = MBUFS_LEAST + supply->keep;
+	if (most < MBUFS_FIRST + supply->keep)
+		most = MBUFS_FIRST + supply->keep;
 	if (most > INT32_MAX)
 		most = INT32_MAX;
 	snprintf(name, sizeof(name), "replay-%p", (void *)supply);
-	supply->pool = offline_pool_make(name, MBUFS_FIRST, (uint32_t)most, plan->ops);
+	supply->pool =
+	        offline_pool_make(name, plan->mbufs ? plan->mbufs : MBUFS_FIRST + supply->keep,
+	                          (uint32_t)most, plan->ops);
 	if (supply->pool)
 		return 0;
 	problem_set(problem, -1, "no memory for %" PRIu64 " packet buffers", most);

@@ -57,6 +57,7 @@ struct mbuf_supply {
 struct mbuf_supply_plan {
 	uint64_t memory_bytes; /* the most that the supply may take */
 	uint32_t outlets;      /* of the engine */
+	uint32_t mbufs;        /* at the beginning; 0: about 15 MB */
 	const char *ops;       /* as in offline_pool_make */
 };
 /* Returns 0, or -ENOMEM with problem. */
