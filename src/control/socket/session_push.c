@@ -7,7 +7,7 @@
  * the log, not here: a slow reader costs AT_ONCE bytes, and delays nobody. If the next event for
  * the client has gone from the log, or if the client reads nothing for CONNECTION_STALL_NS, it is
  * dismissed with an error that says from which event it may resume. A sample that is not read
- * delays the next one, which then covers a longer time. / */
+ * delays the next one, which then covers a longer time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
