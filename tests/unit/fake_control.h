@@ -29,6 +29,7 @@ struct fake {
 	bool refuse;
 	bool stands_still;  /* the worker does not take what is posted */
 	bool holds;         /* atomic; no change is prepared before this is false */
+	bool frees_late;    /* atomic; nothing that was replaced is freed before this is false */
 	uint32_t under_way; /* transactions not finished yet */
 	uint64_t now_ns;
 	struct cloud_report report; /* reported for every cloud */
@@ -126,6 +127,8 @@ static bool fake_missing(const struct transaction *transaction, uint32_t *worker
 
 static void fake_finish(struct transaction *transaction)
 {
+	while (__atomic_load_n(&transaction->fake->frees_late, __ATOMIC_RELAXED))
+		usleep(1000);
 	__atomic_sub_fetch(&transaction->fake->under_way, 1, __ATOMIC_RELAXED);
 	free(transaction);
 }

@@ -249,6 +249,40 @@ static void of_those_that_were_silent_equally_long_the_first_to_arrive_goes(void
 		close(fds[i]);
 }
 
+/* Its thread may be busy, or have no processor, for a while after the answer. The others are
+ * answered then, and silent for less than SERVER_SILENT_NS. */
+static void a_client_is_silent_from_its_answer_on(void **state)
+{
+	struct bench *bench = *state;
+	int fds[SERVER_CLIENTS_MAX + 1];
+
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
+		fds[i] = bench_connect(bench);
+	until_clients(bench, SERVER_CLIENTS_MAX);
+	__atomic_store_n(&bench->fake.frees_late, true, __ATOMIC_RELAXED);
+	bench->now_ns = SIMTIME_S;
+	rounds(bench, 1);
+	send_text(fds[5], "clear counters\n");
+	expect_answer(bench, fds[5], "ok\n");
+	bench->now_ns += SERVER_SILENT_NS / 2;
+	rounds(bench, 1);
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++) {
+		if (i == 5)
+			continue;
+		send_text(fds[i], "\n");
+		expect_answer(bench, fds[i], "ok\n");
+	}
+	bench->now_ns += SERVER_SILENT_NS / 2;
+	rounds(bench, 1);
+	__atomic_store_n(&bench->fake.frees_late, false, __ATOMIC_RELAXED);
+	fds[SERVER_CLIENTS_MAX] = bench_connect(bench);
+	expect_answer(bench, fds[5],
+	              "err server: this client was silent for longest, and another client "
+	              "needs its place; connect again\n");
+	for (int i = 0; i <= SERVER_CLIENTS_MAX; i++)
+		close(fds[i]);
+}
+
 /* Sixty clients at one instant, of which none is silent for longer than the others. */
 static void clients_beyond_the_sixteenth_wait_until_one_leaves(void **state)
 {
@@ -866,6 +900,7 @@ GROUP(server)
 	        TEST(clients_beyond_the_sixteenth_wait_until_one_leaves),
 	        TEST(of_seventeen_clients_the_one_goes_that_was_silent_for_longest),
 	        TEST(of_those_that_were_silent_equally_long_the_first_to_arrive_goes),
+	        TEST(a_client_is_silent_from_its_answer_on),
 	        TEST(a_client_that_waits_for_an_answer_keeps_its_place),
 	        TEST(a_line_that_does_not_end_is_given_up_and_changes_nothing),
 	        TEST(others_cannot_lock_root_out),

@@ -34,7 +34,7 @@ struct connection {
 	bool was_at_work;   /* when it was taken */
 	bool served;        /* the thread needs nothing of it any more but to free it */
 	bool gone;          /* the client is not there any more */
-	uint64_t active_ns; /* of the last input, or answer; of a subscription, of the last bytes */
+	uint64_t active_ns; /* of the last input, or before the last bytes that were sent */
 	uint64_t unsent_ns; /* since when answers wait, and nothing is read */
 	uint64_t late_ns;   /* since when something is to be pushed, and the socket has no room */
 	size_t held;        /* bytes read that the session has not taken yet */
@@ -89,9 +89,11 @@ static void take_input(struct connection *connection)
 		connection->active_ns = now_of(connection);
 }
 
-/* Sends what the socket takes at once. */
+/* Sends what the socket takes at once. The client is silent from here on, whatever its thread still
+ * does: what others send after they have seen its answer comes later. */
 static void send_output(struct connection *connection)
 {
+	const uint64_t now_ns = now_of(connection);
 	size_t waiting;
 	const char *bytes = session_output(connection->session, &waiting);
 	ssize_t n = 0;
@@ -100,14 +102,14 @@ static void send_output(struct connection *connection)
 		n = send(connection->fd, bytes, waiting, MSG_NOSIGNAL | MSG_DONTWAIT);
 		connection->gone = n < 0 && errno != EAGAIN && errno != EINTR;
 	}
-	if (n > 0)
+	if (n > 0) {
 		session_taken(connection->session, (size_t)n);
-	if (n > 0 && session_streams(connection->session)) /* a client that listens is not idle */
-		connection->active_ns = now_of(connection);
+		connection->active_ns = now_ns;
+	}
 	if (n >= (ssize_t)waiting)
 		connection->unsent_ns = NEVER;
 	else if (n > 0 || connection->unsent_ns == NEVER)
-		connection->unsent_ns = now_of(connection);
+		connection->unsent_ns = now_ns;
 }
 
 /* Pushes what there is to push, if the socket has room. The kernel reports POLLOUT while most of
@@ -155,7 +157,6 @@ static void execute(struct connection *connection)
 	taken = session_feed(connection->session, connection->bytes, connection->held);
 	pthread_mutex_lock(&connection->lock);
 	connection->at_work = false;
-	connection->active_ns = now_of(connection);
 	connection->held -= taken;
 	memmove(connection->bytes, connection->bytes + taken, connection->held);
 }
