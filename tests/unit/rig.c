@@ -432,9 +432,17 @@ static struct departure departure_of(const struct rig *rig, uint32_t port,
 	if (!departure.intact)
 		return departure;
 	frame = rig_frame(rig->hosts, departure.number, frame_bytes);
-	for (const struct rte_mbuf *s = mbuf; s; frame += s->data_len, s = s->next)
-		departure.intact &=
-		        memcmp(rte_pktmbuf_mtod(s, const void *), frame, s->data_len) == 0;
+	at = 0;
+	for (const struct rte_mbuf *s = mbuf; s; at += s->data_len, s = s->next) {
+		const uint8_t *data = rte_pktmbuf_mtod(s, const uint8_t *);
+
+		if (memcmp(data, frame + at, s->data_len) == 0)
+			continue;
+		departure.intact = false;
+		for (uint32_t k = 0; k < s->data_len; k++)
+			if (data[k] != frame[at + k])
+				departure.like_from = at + k + 1;
+	}
 	return departure;
 }
 
