@@ -427,8 +427,9 @@ def others(rows):
             continue
         if "### Others" not in rows.text:
             rows.part("Others")
+        value, unit = re.search(r"(?<![\w.-])([\d.]+(?:e-?\d+)?)(%?)", kind["example"]).groups()
         rows.share([f"{kind['name']} {kind['example']}"], None,
-                   float(re.search(r"([\d.]+)%", kind["example"])[1]) / 100)
+                   float(value) / (100 if unit else 1))
 
 
 # ---- compared with the real netem ----

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The manual pages: weir(1) has every subcommand with every option of its help, and the handwritten
-pages have the same options.
+pages have the same options. The page of accuracy has every impairment that acts with a probability.
 
 usage: manual.py WEIR
 """
+import json
 import pathlib
 import re
 import shutil
@@ -84,6 +85,18 @@ def page_begins_right(name):
     assert re.search(r"^\.SH (EXIT STATUS|SEE ALSO)$", text, re.M), "no end"
 
 
+def every_probability_has_a_row_of_accuracy():
+    """As `others` of tools/accuracy.py sees it."""
+    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    table = json.loads(subprocess.run([WEIR, "help", "--json"], capture_output=True, text=True,
+                                      check=True).stdout)["statements"]
+    names = {row["name"] for row in table if row["role"] == "stage" and row["fields"]
+             and row["fields"][0]["positional"] and row["fields"][0]["type"] == "probability"}
+    missing = sorted(name for name in names if f"| `{name} " not in page)
+    assert len(names) > 2 and not missing, (
+        f"docs/accuracy.md has no row of {missing}: run tools/accuracy.py --weir {WEIR}")
+
+
 NAMES = commands()
 CLAIMS = [("every subcommand has a manual page that is installed", every_command_has_a_page)]
 CLAIMS += [(f"weir(1) has weir {name} with all its options", lambda name=name: page_has_all(name))
@@ -100,4 +113,6 @@ CLAIMS += [(f"groff finds nothing wrong with weir-{name}(1)",
             lambda page=ROOT / "docs" / "man" / f"weir-{name}.1":
                 is_clean(page.stem.removeprefix("weir-"), page.read_text(encoding="utf-8")))
            for name in [*NAMES, "host"]]
+CLAIMS += [("every impairment that acts with a probability has a row of accuracy",
+            every_probability_has_a_row_of_accuracy)]
 sys.exit(tap.run(CLAIMS))

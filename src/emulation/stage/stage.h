@@ -76,7 +76,8 @@ void cloud_drop(struct cloud *cloud, struct burst *burst, uint32_t i, enum reaso
 void cloud_marked(struct cloud *cloud, const struct burst *burst, uint32_t i, enum reason reason);
 
 /* Puts packet i into mbufs that are not shared (copy.h). Returns false if there was no memory for a
- * copy; then the packet was dropped, and counted. */
+ * copy; then the packet was dropped, and counted. A stage asks cloud_writable() before it writes
+ * into a packet, and calls burst_headers_forget() if it may have written into headers. */
 bool cloud_unshare(struct cloud *cloud, struct burst *burst, uint32_t i);
 static inline bool cloud_writable(struct cloud *cloud, struct burst *burst, uint32_t i)
 {
