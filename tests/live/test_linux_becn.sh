@@ -106,13 +106,20 @@ for name in reno ecn becn ecn-becn; do
 	echo
 done
 
+# Returns true if weir itself stood still in the run.
+was_late() # name
+{
+	[ "$(cat "$work/$1.late")" -ge 20000000 ]
+}
+
+busy=""
 for name in becn ecn-becn; do
 	# No quench is lost or doubted, and each one cuts the window or comes within the round trip
 	# of one that did. Only if weir itself stood still may some come when iperf3 closes their
 	# connection, or after that: these have ended, or are foreign.
 	sent=$(of_cloud $name .becn_sent)
 	foreign=0 ended=0
-	if [ "$(cat "$work/$name.late")" -ge 20000000 ]; then
+	if was_late $name; then
 		foreign=$(of_host $name foreign) ended=$(of_host $name ended)
 	fi
 	within "$name: quenches sent" "$sent" 5 100000 || exit 1
@@ -131,8 +138,12 @@ for name in becn ecn-becn; do
 	within "$name: cuts, at most one a connection and round trip" \
 		"$(of_host $name 'cuts + .echoes')" \
 		1 $((flows * (seconds + 1) * 1000 / rtt_ms)) || exit 1
-	within "$name: packets lost, of Reno's $(lost reno)" "$(lost $name)" \
-		0 $(($(lost reno) - 1)) || exit 1
+	# A quench that comes late lets the windows grow meanwhile.
+	if ! within "$name: packets lost, of Reno's $(lost reno)" "$(lost $name)" \
+		0 $(($(lost reno) - 1)); then
+		was_late reno || was_late $name || exit 1
+		busy="$busy $name"
+	fi
 	within "$name: real losses, weir's own" \
 		"$(of_cloud $name '.drops["no-buffer"] + .drops["tx-full"] + .drops.removed')" \
 		0 0 || exit 1
@@ -151,3 +162,4 @@ if ! within "Mbit/s with becn, of Reno's $(mbit reno)" "$(mbit becn)" "$least" 1
 fi
 weir_stop
 grep -q 'every packet is accounted for' "$work/weir.out" || fail "weir did not add up"
+[ -z "$busy" ] || skip "the machine is too busy to compare what is lost with Reno and with$busy"
