@@ -24,8 +24,10 @@ ctl()
 	"$weir" ctl -s "$work/record/control" "$@"
 }
 
+# A packet that has gone before somebody looked is followed by another.
 is_held()
 {
+	[ ! -e "$work/record/gone" ] || { rm "$work/record/gone"; touch "$work/record/go"; }
 	[ "$(ctl -j show cloud up 2>/dev/null | jq .held_packets)" = 1 ]
 }
 

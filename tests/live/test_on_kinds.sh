@@ -126,12 +126,18 @@ wait $last || status=$?
 
 # ---- what is inside weir at the end comes out
 on eth0 300ms
-$in_a ping -c 1 -W 20 192.0.2.10 >"$work/ping" &
-ping=$!
+send_one()
+{
+	$in_a ping -c 1 -W 20 192.0.2.10 >"$work/ping" &
+	ping=$!
+}
+# A packet that has gone before somebody looked is followed by another.
 is_inside()
 {
+	! grep -q transmitted "$work/ping" || send_one
 	[ "$("$WEIR" ctl -j -s "$socket$n" show cloud up | jq .held_packets)" = 1 ]
 }
+send_one
 until_true is_inside || fail "no packet is inside weir"
 off
 wait $ping || fail "the packet inside weir is lost: $(cat "$work/ping")"
