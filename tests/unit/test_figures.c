@@ -25,8 +25,8 @@ static const struct row {
 	size_t offset;
 } rows[] = {
 #define X(field, label, metric, help) {#field, label, metric, COUNTER(field)},
-        COUNTERS_TRAFFIC(X, X) COUNTERS_EFFECTS(X) COUNTERS_QUENCHES(X, X) COUNTERS_CHANGES(X)
-                COUNTERS_FEEDBACK(X)
+        COUNTERS_TRAFFIC(X, X) COUNTERS_EFFECTS(X) COUNTERS_LATER(X) COUNTERS_QUENCHES(X, X)
+                COUNTERS_CHANGES(X) COUNTERS_FEEDBACK(X)
 #undef X
 };
 

@@ -267,6 +267,7 @@ static const struct figure clouds[] = {
 	    "congestion"),
 	SUM("real", cloud_real, "real", FIGURE_GROWTH | FIGURE_COLUMN, "real"),
 	COUNTERS_EFFECTS(EFFECT)
+	COUNTERS_LATER(EFFECT)
 	COUNTERS_QUENCHES(REPORTED, AS_TEXT)
 	{ROW(NULL, "drops", FIGURE_DROPS, counters.drops, PACKETS, COUNTER, JSON | FIGURE_SINCE,
 	     NULL, "weir_cloud_dropped_packets",

@@ -116,6 +116,7 @@ static const char *done_to(const struct statement *statement)
 	if (counter == COUNTER(field))                                                             \
 		return text;
 	COUNTERS_EFFECTS(X)
+	COUNTERS_LATER(X)
 	COUNTERS_CHANGES(X)
 #undef X
 	return counter == DROPS(LOSS) ? "lost" : "dropped";

@@ -6,8 +6,8 @@
  *
  * A counter that is shown is one row: its field, what `show` calls it, its metric (or NULL), and
  * its help. From the row follow the text and the JSON of `show`, metrics, reports and the members
- * of the Python client (control's figures/figures.h). A new one goes to the end of EFFECTS; then
- * `python3 -m weir.stubs figures` renews the members of the Python client.
+ * of the Python client (control's figures/figures.h). A new one is the last row of COUNTERS_LATER;
+ * then `python3 -m weir.stubs figures` renews the members of the Python client.
  *
  * Thread: one writer, the worker that owns the cloud; others read each word whole, and a moment
  * old.
@@ -37,6 +37,10 @@
 	X(corrupted, "corrupted", "weir_cloud_corrupted_packets",                                  \
 	  "Packets with errors written in.")                                                       \
 	X(ecn_marked, "ECN marked", "weir_cloud_marked_packets", "Packets marked CE.")
+
+/* Effects that weirs do not count whose recordings and snapshots are read: what is in front of
+ * `drops` stays as it is. A new one comes last. */
+#define COUNTERS_LATER(X)
 
 /* These, and those of feedback headers, are only in reports since counting began. */
 #define COUNTERS_QUENCHES(SENT, MARKS)                                                             \
@@ -68,17 +72,19 @@ struct counters {
 	COUNTERS_QUENCHES(X, X)
 	COUNTERS_CHANGES(X)
 	COUNTERS_FEEDBACK(X)
-#undef X
 	uint64_t carried; /* of rx_packets: those that were held when the counters were cleared */
 	/* of generated: those that take the path of the cloud's packets, which are fragments of the
 	 * hop and packets of `probe` */
 	uint64_t joined;
 	uint64_t drops[REASON_COUNT];
+	COUNTERS_LATER(X)
+#undef X
 };
 
 /* Where a counter is, for tables. */
-#define COUNTER(field) offsetof(struct counters, field)
-#define DROPS(reason)  offsetof(struct counters, drops[REASON_##reason])
+#define COUNTER(field)    offsetof(struct counters, field)
+#define DROPS(reason)     offsetof(struct counters, drops[REASON_##reason])
+#define COUNTERS_LATER_AT (offsetof(struct counters, drops) + REASON_COUNT * sizeof(uint64_t))
 
 /* The counters of a class (class.h); one writer, the worker. */
 struct queue_counters {

@@ -9,8 +9,8 @@
  *   CONGESTION  an emulated queue had no room, or its AQM dropped the packet
  *   REAL        weir could not do what was asked: a warning to the operator
  *
- * Behind the kind is the statement whose stage drops (reason_stage). A new reason comes last,
- * because snapshots have a number for each.
+ * Behind the kind is the statement whose stage drops (reason_stage). A new reason comes last:
+ * snapshots have a number for each, and recordings a digest of these numbers.
  */
 #ifndef WEIR_REASON_H
 #define WEIR_REASON_H
@@ -54,6 +54,9 @@ enum reason {
 #undef X
 	        REASON_COUNT
 };
+
+/* Those that every recording and snapshot has. */
+#define REASONS_AT_FIRST 21
 
 enum reason_kind { REASON_EMULATED, REASON_CONGESTION, REASON_REAL };
 

@@ -67,18 +67,27 @@ static void read_format_3(struct snapshot *snapshot)
 	snapshot_value(snapshot, numbers);
 }
 
-#define REASONS_UP_TO_5 21
+#define LATER_SHIFT 16
 
-/* An older weir may know fewer reasons: new ones come last. */
+/* An older weir may know fewer reasons, and fewer of the counters behind them: new ones come
+ * last. */
 static void counters_snapshot(struct counters *counters, struct snapshot *snapshot)
 {
-	uint32_t reasons = likely(snapshot->format > 5) ? REASON_COUNT : REASONS_UP_TO_5;
+	const uint32_t later_most = (sizeof(*counters) - COUNTERS_LATER_AT) / sizeof(uint64_t);
+	uint32_t numbers = REASON_COUNT | later_most << LATER_SHIFT, reasons, later;
 
 	if (likely(snapshot->format > 5))
-		snapshot_value(snapshot, reasons);
-	if (snapshot_holds(snapshot, reasons <= REASON_COUNT))
-		snapshot_bytes(snapshot, counters,
-		               DROPS(DOWN) + reasons * sizeof(counters->drops[0]));
+		snapshot_value(snapshot, numbers);
+	else
+		numbers = REASONS_AT_FIRST;
+	reasons = numbers & ((1u << LATER_SHIFT) - 1);
+	later = numbers >> LATER_SHIFT;
+	if (!snapshot_holds(snapshot, reasons <= REASON_COUNT && later <= later_most))
+		return;
+	snapshot_bytes(snapshot, counters, DROPS(DOWN) + reasons * sizeof(counters->drops[0]));
+	if (later > 0)
+		snapshot_bytes(snapshot, (uint8_t *)counters + COUNTERS_LATER_AT,
+		               later * sizeof(uint64_t));
 }
 
 /* Writes or reads one of the tables of a cloud. Which statements are in force now does not say
