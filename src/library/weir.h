@@ -233,7 +233,7 @@ struct weir_fate {
 	uint32_t flags;          /* WEIR_FATE_... */
 	const char *cloud;       /* its name */
 	const char *statement;   /* which passed, dropped or marked it; or NULL */
-	const char *reason;      /* `loss`, `queue-full`, ... (docs/replay.md); or NULL */
+	const char *reason;      /* `loss`, ... (all: weir help --json); or NULL */
 	const char *reason_kind; /* `emulated`, `congestion`, or `real`: a fault of weir; or NULL */
 	int64_t arrived_ns;      /* at the cloud; WEIR_LEFT: 0 */
 	int64_t leaves_ns;       /* WEIR_DELIVERED; else 0 */

@@ -25,26 +25,26 @@
  *           first of them. Returns how many pass, from the first. If not all pass, `verdict` is for
  *           the next one, and the packets behind it have not arrived. A group that need not wait
  *           passes whole. Unless `takes_groups` is set, a group has one packet. NULL: all pass
- *   settled receives the outcome of an arrival. The mbuf is as it came: not yet marked, and
- *           not yet freed. The packet keeps a flag that is set here (burst_flag). Not called
- *           for packets of a group that pass. Optional
+ *   settled receives the outcome of an arrival, at burst_t(burst, i). The mbuf is as it came: not
+ *           yet marked, and not yet freed. The packet keeps a flag that is set here (burst_flag).
+ *           Not called for packets of a group that pass. Optional
  *   depart  the link takes the packet from the queue, at `now`: pass, mark or drop. The view
  *           includes the packet (it is the head, and waits). held->t_ns is its arrival, so its
  *           sojourn time is now - held->t_ns. After a drop, depart() is called for the next
  *           packet at the same instant, until one passes or none is left. Optional
  *   pushed_out  `drop head`: the queue was full, and the oldest waiting packet is dropped to
  *               make room. Optional
- *   idle    at `now` nothing waits in the queue, and nothing of it is being sent. Optional. It
- *           begins an idle time, which the next arrive() ends, whatever its verdict: if that
- *           packet is dropped, the queue is as empty as before, and idle() is not called
- *           again. A management that acts only between idle() and the next packet waits for
- *           ever if it drops that packet: keep the instant, and read the view. In a class,
- *           idle() concerns the queue of the class, not the link
+ *   idle    at `now` nothing waits in the queue, and nothing of it is being sent. Optional. It is
+ *           not called again before a packet was let in: if the packets that come are dropped,
+ *           the queue stays empty, and the idle time goes on. So a management that acts only
+ *           between idle() and the next packet waits for ever if it drops that packet: keep the
+ *           instant, and see whether the view's held_packets is 0. In a class, idle() concerns
+ *           the queue of the class, not the link
  *
  * Events, and the callbacks that follow each, in this order:
- *   it comes into force         adopt, if it replaces one of its statement and has adopt; else
- *                               begin, if it replaces none of its statement, and idle, if
- *                               nothing is held. In the clouds of a new template, idle
+ *   it comes into force         adopt alone, if it replaces one of its statement and has adopt;
+ *                               else begin, if it replaces none of its statement, and then
+ *                               idle, if nothing is held. In the clouds of a new template, idle
  *                               at the instant at which the template comes into force
  *                               (template.h)
  *   a packet comes, and waits   [choose,] arrive, settled (QUEUED, MARKED, MARKED_PAST)
