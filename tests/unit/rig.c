@@ -441,7 +441,7 @@ static struct departure departure_of(const struct rig *rig, uint32_t port,
 		departure.intact = false;
 		for (uint32_t k = 0; k < s->data_len; k++)
 			if (data[k] != frame[at + k])
-				departure.like_from = at + k + 1;
+				departure.unchanged_from = at + k + 1;
 	}
 	return departure;
 }

@@ -68,10 +68,10 @@ struct departure {
 	uint32_t port;
 	uint32_t wire_bytes;
 	uint32_t frame_bytes;
-	uint32_t digest;    /* of the frame's bytes */
-	bool intact;        /* the bytes are unchanged */
-	uint32_t like_from; /* the offset from which on they are, however the frame begins */
-	bool named;         /* outlet_is_named */
+	uint32_t digest;         /* of the frame's bytes */
+	bool intact;             /* the bytes are unchanged */
+	uint32_t unchanged_from; /* the bytes from this offset on are unchanged */
+	bool named;              /* outlet_is_named */
 };
 
 struct rig {

@@ -194,22 +194,34 @@ static int bench_connect_as(const struct bench *bench, uid_t user)
 
 #define NOBODY 65534
 
+static void connect_all(struct bench *bench, int fds[SERVER_CLIENTS_MAX])
+{
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
+		fds[i] = bench_connect(bench);
+	until_clients(bench, SERVER_CLIENTS_MAX);
+}
+
+/* Lets each client but one send this line, which is answered by `ok`. */
+static void answer_all_but(struct bench *bench, const int fds[SERVER_CLIENTS_MAX], int but,
+                           const char *line)
+{
+	for (int i = 0; i < SERVER_CLIENTS_MAX; i++) {
+		if (i == but)
+			continue;
+		send_text(fds[i], line);
+		expect_answer(bench, fds[i], "ok\n");
+	}
+}
+
 static void of_seventeen_clients_the_one_goes_that_was_silent_for_longest(void **state)
 {
 	struct bench *bench = *state;
 	int fds[SERVER_CLIENTS_MAX + 1];
 
-	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
-		fds[i] = bench_connect(bench);
-	until_clients(bench, SERVER_CLIENTS_MAX);
+	connect_all(bench, fds);
 	bench->now_ns = SIMTIME_S;
 	rounds(bench, 1);
-	for (int i = 0; i < SERVER_CLIENTS_MAX; i++) {
-		if (i == 5)
-			continue;
-		send_text(fds[i], "clear counters\n");
-		expect_answer(bench, fds[i], "ok\n");
-	}
+	answer_all_but(bench, fds, 5, "clear counters\n");
 	fds[SERVER_CLIENTS_MAX] = bench_connect(bench);
 	expect_answer(bench, fds[5],
 	              "err server: this client was silent for longest, and another client "
@@ -256,9 +268,7 @@ static void a_client_is_silent_from_its_answer_on(void **state)
 	struct bench *bench = *state;
 	int fds[SERVER_CLIENTS_MAX + 1];
 
-	for (int i = 0; i < SERVER_CLIENTS_MAX; i++)
-		fds[i] = bench_connect(bench);
-	until_clients(bench, SERVER_CLIENTS_MAX);
+	connect_all(bench, fds);
 	__atomic_store_n(&bench->fake.frees_late, true, __ATOMIC_RELAXED);
 	bench->now_ns = SIMTIME_S;
 	rounds(bench, 1);
@@ -266,12 +276,7 @@ static void a_client_is_silent_from_its_answer_on(void **state)
 	expect_answer(bench, fds[5], "ok\n");
 	bench->now_ns += SERVER_SILENT_NS / 2;
 	rounds(bench, 1);
-	for (int i = 0; i < SERVER_CLIENTS_MAX; i++) {
-		if (i == 5)
-			continue;
-		send_text(fds[i], "\n");
-		expect_answer(bench, fds[i], "ok\n");
-	}
+	answer_all_but(bench, fds, 5, "\n");
 	bench->now_ns += SERVER_SILENT_NS / 2;
 	rounds(bench, 1);
 	__atomic_store_n(&bench->fake.frees_late, false, __ATOMIC_RELAXED);

@@ -431,8 +431,8 @@ static void a_state_may_have_a_name_that_is_a_word_of_the_language(void **state)
 	}
 }
 
-/* Returns the greatest offset behind which the example of a stage leaves frames alone. Those whose
- * number it has overwritten say nothing. */
+/* Returns the offset from which on the example of a stage leaves all frames unchanged. A frame
+ * whose number was overwritten says nothing. */
 static uint32_t writes_up_to(const struct statement *row)
 {
 	struct rig *rig = rig_open(&(struct rig_setup){.seed = 7, .hosts = 4});
@@ -452,8 +452,8 @@ static uint32_t writes_up_to(const struct statement *row)
 		const struct departure *departure = &rig->departures[i];
 
 		if (departure->number >= 1 && departure->number <= rig->sent &&
-		    departure->frame_bytes == 400 && departure->like_from > up_to)
-			up_to = departure->like_from;
+		    departure->frame_bytes == 400 && departure->unchanged_from > up_to)
+			up_to = departure->unchanged_from;
 	}
 	rig_close(rig);
 	return up_to;

@@ -34,7 +34,7 @@ struct connection {
 	bool was_at_work;   /* when it was taken */
 	bool served;        /* the thread needs nothing of it any more but to free it */
 	bool gone;          /* the client is not there any more */
-	uint64_t active_ns; /* of the last input, or before the last bytes that were sent */
+	uint64_t active_ns; /* when the last input came, or the last bytes went */
 	uint64_t unsent_ns; /* since when answers wait, and nothing is read */
 	uint64_t late_ns;   /* since when something is to be pushed, and the socket has no room */
 	size_t held;        /* bytes read that the session has not taken yet */
@@ -89,8 +89,8 @@ static void take_input(struct connection *connection)
 		connection->active_ns = now_of(connection);
 }
 
-/* Sends what the socket takes at once. The client is silent from here on, whatever its thread still
- * does: what others send after they have seen its answer comes later. */
+/* Sends what the socket takes at once. The time is read before the client can see its answer, so
+ * that whatever anybody sends in response is later. */
 static void send_output(struct connection *connection)
 {
 	const uint64_t now_ns = now_of(connection);

@@ -41,8 +41,8 @@
 /* A longer frame is truncated. */
 #define FATE_SNAP_MAX 65535
 
-#define FATE_MAGIC "weirfate"
-/* With each new reason the format is another one: a record has its number, or REASON_COUNT. */
+/* Each new reason makes another format: a record has the number of its reason, or REASON_COUNT. */
+#define FATE_MAGIC   "weirfate"
 #define FATE_VERSION (3u + 256u * (REASON_COUNT - REASONS_AT_FIRST))
 #define FATE_SEALS   (F_SEAL_SHRINK | F_SEAL_GROW)
 #define FATE_PAGE    4096u

@@ -38,8 +38,8 @@
 	  "Packets with errors written in.")                                                       \
 	X(ecn_marked, "ECN marked", "weir_cloud_marked_packets", "Packets marked CE.")
 
-/* Effects that weirs do not count whose recordings and snapshots are read: what is in front of
- * `drops` stays as it is. A new one comes last. */
+/* Effects that older weirs do not count. They lie behind `drops`, because recordings and snapshots
+ * of older weirs have what lies in front of it. A new one comes last. */
 #define COUNTERS_LATER(X)
 
 /* These, and those of feedback headers, are only in reports since counting began. */

@@ -55,7 +55,7 @@ enum reason {
 	        REASON_COUNT
 };
 
-/* Those that every recording and snapshot has. */
+/* The number of reasons that every recording and snapshot has. */
 #define REASONS_AT_FIRST 21
 
 enum reason_kind { REASON_EMULATED, REASON_CONGESTION, REASON_REAL };

@@ -6,8 +6,8 @@
 
 #define SLOTS_LOOKED_AT 64u
 
-/* The weir that recorded a run may know fewer reasons and counters (counters.h): later ones are not
- * compared, but for reasons for which packets were dropped. */
+/* The weir that recorded a run may know fewer reasons and counters (counters.h). Later counters are
+ * not compared, nor are later reasons for which nothing was dropped. */
 static uint64_t digest_counters(uint64_t digest, const struct counters *counters)
 {
 	uint32_t reasons = REASON_COUNT;

@@ -5,8 +5,8 @@
  * is the order in which a packet meets the stages.
  *
  * Functions for control, called in any thread that owns no cloud:
- *   check   checks a configuration and changes nothing; optional: fields have their ranges;
- *           returns 0, or -EINVAL with `problem`
+ *   check   checks a configuration and changes nothing; returns 0, or -EINVAL with `problem`;
+ *           optional, since the parser checks the ranges of fields
  *   make    allocates and prepares a stage (stage.h); returns 0 or -errno; may be slow
  *   ready   completes a stage that knows its cloud and its key; optional; returns 0 or -errno. If
  *           the statement is numbered, it is called for each configuration of the cloud, in the
