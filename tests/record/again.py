@@ -738,8 +738,9 @@ cloud up class rest weight 1
         scene = Scene(folder, "ab", packets=1500)
         scene.scenario(text)
         client = scene.start("--snap", "96B")
-        time.sleep(0.1)
-        assert b'"ok":true' in client.say("cloud up corrupt 1%")
+        # It inverts nothing here, however early it comes: without the bytes behind the snap, a
+        # repetition inverts other bits.
+        assert b'"ok":true' in client.say("cloud up corrupt 0.0001%")
         assert b'"ok":true' in client.say("cloud up delay 1ms")
         scene.until_played()
         client.close()
