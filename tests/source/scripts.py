@@ -27,6 +27,7 @@ if [ "$1" = setup ]; then
 fi
 dir=$3 log=testlog wrapper=""
 [ "$dir" != "$BROKEN" ] || { echo "error: it does not build"; exit 125; }
+echo "$dir" $(grep SigIgn /proc/self/status) $(cat /proc/self/autogroup 2> /dev/null) >> sessions
 while [ $# -gt 0 ]; do
     [ "$1" != --logbase ] || log=$2
     [ "$1" != --wrapper ] || wrapper=-${2%% *}
@@ -90,6 +91,20 @@ def test_counts_what_both_builds_and_the_fuzzing_said(tree):
 
 
 @on_copies
+def only_what_runs_in_spare_time_gives_way_to_other_sessions_and_no_test_ignores_a_signal(tree):
+    tree.run("./test")
+    with open(os.path.join(tree.folder, "sessions"), encoding="ascii") as file:
+        said = {words[0]: words for words in reversed([line.split() for line in file])}
+    asan, spare = said["build/test-asan"], said["build/test-release"]
+    for words in (asan, spare):
+        assert not int(words[2], 16) & (1 << 1 | 1 << 2), words  # SIGINT, SIGQUIT
+    if len(asan) > 3:  # the kernel has autogroups
+        with open("/proc/self/autogroup", encoding="ascii") as file:
+            assert asan[4:] == file.read().split()[1:], asan
+        assert asan[3] != spare[3], "they are one session"
+
+
+@on_copies
 def test_sums_up_although_the_release_does_not_build(tree):
     for how, wanted in (("BROKEN_SETUP", "ERROR: no such compiler"),
                         ("BROKEN", "error: it does not build")):
@@ -123,5 +138,6 @@ def each_script_says_why_it_does_not_build(tree):
 
 sys.exit(tap.run([(claim.__name__.replace("_", " "), claim) for claim in (
     test_counts_what_both_builds_and_the_fuzzing_said,
+    only_what_runs_in_spare_time_gives_way_to_other_sessions_and_no_test_ignores_a_signal,
     test_sums_up_although_the_release_does_not_build,
     test_refuses_a_time_of_fuzzing_that_is_no_number, each_script_says_why_it_does_not_build)]))
