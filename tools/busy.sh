@@ -13,9 +13,8 @@ mkdir -p build
 
 busy=""
 trap '[ -z "$busy" ] || kill $busy' EXIT
-# Each has a session of its own. Where the kernel shares processors between sessions (autogroup), it
-# has the share of a test; in the session of ./test, which gives way to its tests, it had next to
-# none. It ends with this script, even if that is killed.
+# Each has a session of its own: where the kernel shares processors between sessions (autogroup), it
+# has the share of a test. It ends with this script, even if that is killed.
 for _ in $(seq "$loops"); do
 	setsid sh -c 'while kill -0 "$1" 2> /dev/null; do :; done' loop $$ &
 	busy="$busy $!"
