@@ -83,8 +83,11 @@ static void tell_reload(void *argument, enum run_log_level level, const char *li
 	run_log(level, "%s", line);
 }
 
-/* Waits for the threads, and frees everything. What a thread uses that does not end, because a disk
- * does not answer, stays until the process ends. */
+/* What a thread uses that does not end in time, because a disk does not answer or the machine is
+ * busy, stays until the process ends. */
+static struct serving *volatile left_behind; /* nobody reads it */
+
+/* Waits for the threads, and frees everything. */
 static void end_threads(struct serving *serving)
 {
 	if (control_join(&serving->control, THREADS_PATIENCE_NS)) {
@@ -96,6 +99,7 @@ static void end_threads(struct serving *serving)
 		free(serving);
 		return;
 	}
+	left_behind = serving;
 	control_cut_off(&serving->control);
 	keep_complain(&serving->keep);
 }
