@@ -67,9 +67,10 @@ refused 'scenario.weir:1:' 'prot a'
 if command -v setpriv >/dev/null; then
 	printf '%s\n' "$a" >"$work/scenario.weir"
 	weir_for_all
+	mkdir -m 777 "$work/theirs"
 	status=0
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps -all --bounding-set -all \
-		env XDG_RUNTIME_DIR= "$weir" run -c "$work/scenario.weir" -s /tmp/weir-refusal.$$ \
+		env XDG_RUNTIME_DIR= "$weir" run -c "$work/scenario.weir" -s "$work/theirs/socket" \
 		>"$work/weir.out" 2>"$work/weir.err" || status=$?
 	[ "$status" = 2 ] || fail "no permission: status $status: $(cat "$work/weir.err")"
 	grep -q 'setcap cap_net_raw' "$work/weir.err" ||
