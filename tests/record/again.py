@@ -891,8 +891,7 @@ def longest_poll_ns(client):
 
 
 def played(of, name, speed):
-    """Plays a recording into a weir. Returns all packets that arrived, by port, and how long a
-    worker was away."""
+    """Plays a recording into a weir. Returns all packets that arrived, by port."""
     done = straight(of, f"file:{of.at(name)},interface={{port}},speed={speed}")
     assert done.returncode == 0, done
     os.rename(of.at("straight.weir"), of.at("live.weir"))
@@ -905,34 +904,33 @@ def played(of, name, speed):
         if all(port["rx_packets"] == len(frames[0]) for port in ports):
             break
         time.sleep(0.1)
-    away_ns = longest_poll_ns(client)
     client.close()
     of.stop()
     after = came_in(os.path.join(of.at("S"), "ingress.pcapng"))
     shutil.rmtree(of.at("S"))
     assert {port: [frame for _, frame in packets] for port, packets in after.items()} == frames
-    return after, away_ns
+    return after
 
 
 def a_recording_is_a_live_source_at_any_speed():
     with tempfile.TemporaryDirectory() as folder:
         played(record(folder, LOSSY, "ab", ["--zstd"], packets=3000, changes=()), "R", 4)
     with tempfile.TemporaryDirectory() as folder:
-        slow = record(folder, LOSSY, "ab", [], packets=4000, gap_ns=800000, changes=())
+        slow = record(folder, LOSSY, "ab", [], packets=1000, gap_ns=3200000, changes=())
         before = came_in(slow.at("R/ingress.pcapng"))
         first = min(t for packets in before.values() for t, _ in packets)
         last = max(t for packets in before.values() for t, _ in packets)
-        # No packet is too early, however busy the machine. Half of the speed would delay them by
-        # more than the quarter of a second that is allowed.
+        # No packet is too early, however busy the machine. A busy one makes packets late, but not
+        # all of the second half; half of the speed would make all of them late, by half of the
+        # time or more.
         for speed in (0.5, 2, 4):
-            after, away_ns = played(slow, "R/ingress.pcapng", speed)
+            after = played(slow, "R/ingress.pcapng", speed)
             for port, packets in after.items():
-                early = min(t - (was - first) / speed
-                            for (t, _), (was, _) in zip(packets, before[port]))
-                assert early > -1e6, f"{early} ns"
-            longest = max(packets[-1][0] - packets[0][0] for packets in after.values())
-            allowed = 1.5 * (last - first) / speed + 0.25e9 + away_ns
-            assert longest < allowed, (speed, longest, away_ns)
+                late = [t - (was - first) / speed
+                        for (t, _), (was, _) in zip(packets, before[port])]
+                assert min(late) > -1e6, f"{min(late)} ns"
+                least = min(late[len(late) // 2:]) - late[0]
+                assert least < 0.25 * (last - first) / speed, (speed, port, least)
 
 
 def foreign_pcapng(order, units):
@@ -959,12 +957,12 @@ def foreign_pcapng(order, units):
             frame = (bytes([2, 0, 0, 0, 0, n]) + bytes([2, 0, 0, 0, 1, section]) + b"\x88\xb5"
                      + bytes(46 + n))
             which = n % len(names)
-            stamp = int((1000 + 0.01 * (30 * section + n)) * units[1])
+            stamp = int((1000 + 0.02 * (30 * section + n)) * units[1])
             data += block(6, struct.pack(order + "IIIII", which, stamp >> 32, stamp & 0xFFFFFFFF,
                                          len(frame),
                                          len(frame)) + frame)
             if names[which] == b"east":
-                frames.append((0.01 * (30 * section + n), frame))
+                frames.append((0.02 * (30 * section + n), frame))
     return data, frames
 
 
@@ -996,7 +994,8 @@ def of_any_pcapng_one_interface_is_played():
             assert ([frame for _, frame in left] == [frame for _, frame in frames]), (
                 order, units, len(left), said)
             late = [t / 1e9 - wanted for (t, _), (wanted, _) in zip(left, frames)]
-            assert max(late) - min(late) < 0.25 + away_s, (late, away_s)
+            # All at once, or at half the speed, they would differ by 1.2 s.
+            assert max(late) - min(late) < 0.6 + away_s, (late, away_s)
 
 
 def what_cannot_be_played_is_said():
