@@ -50,6 +50,19 @@ it_is_found_within_the_command()
 	done
 }
 
+# ---- process namespaces that share a folder have processes of the same number
+processes_of_the_same_number_have_a_socket_each()
+{
+	folder=$(mktemp -d "$work/at.XXXX")
+	alone="unshare --pid --fork --mount-proc $weir exec -q delay 1ms --"
+	XDG_RUNTIME_DIR=$folder $alone $alone \
+		sh -c '[ -S "$WEIR_SOCKET" ] && ls "$XDG_RUNTIME_DIR"' >"$work/out" ||
+		fail "$who: one has none: $(cat "$work/out")"
+	[ "$(grep -c '^weir-exec-[0-9]*-1\.sock$' "$work/out")" = 2 ] ||
+		fail "$who: the sockets: $(cat "$work/out")"
+	[ -z "$(ls "$folder")" ] || fail "$who: they leave $(ls "$folder")"
+}
+
 # ---- clouds are removed while decisions about them may be on their way to the log
 cat >"$work/remove.sh" <<END
 set -e
@@ -92,3 +105,5 @@ each_user it_is_changed_while_it_runs
 each_user it_is_found_within_the_command
 each_user the_record_outlives_its_clouds
 each_user a_socket_in_use_is_refused
+as="" who=root
+processes_of_the_same_number_have_a_socket_each

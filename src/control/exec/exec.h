@@ -45,8 +45,8 @@ struct exec_child {
 	pid_t command; /* 0: not started */
 };
 
-/* What the name of a socket of weir exec's own begins with; its process and `.sock` follow. Helpers
- * remove those of all processes that are killed. */
+/* What the name of a socket of weir exec's own begins with; its process namespace, `-`, its process
+ * and `.sock` follow. Helpers remove those of all processes that are killed. */
 #define EXEC_SOCKET "/weir-exec-"
 
 /* The surroundings of the command. */

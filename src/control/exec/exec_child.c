@@ -149,10 +149,11 @@ static int start_command(char *const *argv, const sigset_t *mask, pid_t *command
 static void sweep(const char *own, pid_t pid)
 {
 	char path[SOCKET_PATH_BYTES];
-	const char *leaf = strstr(own, EXEC_SOCKET);
+	const char *leaf = strrchr(own, '/');
 
-	if (leaf && (size_t)snprintf(path, sizeof(path), "%.*s" EXEC_SOCKET "%d.sock",
-	                             (int)(leaf - own), own, (int)pid) < sizeof(path))
+	if (leaf && strncmp(leaf, EXEC_SOCKET, strlen(EXEC_SOCKET)) == 0 &&
+	    (size_t)snprintf(path, sizeof(path), "%.*s-%d.sock", (int)(strrchr(leaf, '-') - own),
+	                     own, (int)pid) < sizeof(path))
 		unlink(path);
 }
 

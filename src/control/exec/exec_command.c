@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,15 +135,19 @@ static int make_heard(struct session *session, struct problem *problem)
 	return rc;
 }
 
-/* Gets the path of a socket of this process's own. Returns false if there is no place for it. */
+/* Gets the path of a socket of this process's own. Process namespaces that share a folder have
+ * processes of the same number. Returns false if there is no place for it. */
 static bool own_socket(char path[SOCKET_PATH_BYTES])
 {
 	const char *folders[] = {getenv("XDG_RUNTIME_DIR"), "/run", "/tmp"};
+	struct stat processes = {0};
 
+	(void)stat("/proc/self/ns/pid", &processes);
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		if (folders[i] && folders[i][0] == '/' && access(folders[i], W_OK) == 0 &&
-		    (size_t)snprintf(path, SOCKET_PATH_BYTES, "%s" EXEC_SOCKET "%d.sock",
-		                     folders[i], (int)getpid()) < SOCKET_PATH_BYTES)
+		    (size_t)snprintf(path, SOCKET_PATH_BYTES, "%s" EXEC_SOCKET "%ju-%d.sock",
+		                     folders[i], (uintmax_t)processes.st_ino,
+		                     (int)getpid()) < SOCKET_PATH_BYTES)
 			return true;
 	}
 	return false;
