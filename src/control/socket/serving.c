@@ -83,9 +83,9 @@ static void tell_reload(void *argument, enum run_log_level level, const char *li
 	run_log(level, "%s", line);
 }
 
-/* What a thread uses that does not end in time, because a disk does not answer or the machine is
- * busy, stays until the process ends. */
-static struct serving *volatile left_behind; /* nobody reads it */
+/* A thread may not end in time, because a disk does not answer or the machine is busy. What it uses
+ * stays until the process ends. Nothing reads this reference: it shows that the memory is no leak. */
+static struct serving *volatile left_behind;
 
 /* Waits for the threads, and frees everything. */
 static void end_threads(struct serving *serving)
