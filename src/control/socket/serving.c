@@ -84,7 +84,7 @@ static void tell_reload(void *argument, enum run_log_level level, const char *li
 }
 
 /* A thread may not end in time, because a disk does not answer or the machine is busy. What it uses
- * stays until the process ends. Nothing reads this reference: it shows that the memory is no leak. */
+ * stays until the process ends. Nothing reads this reference: it shows that this is no leak. */
 static struct serving *volatile left_behind;
 
 /* Waits for the threads, and frees everything. */
