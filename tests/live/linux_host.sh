@@ -19,6 +19,7 @@ host_pid=
 host_start() # arguments of weir-host
 {
 	: >"$work/host.out"
+	: >"$work/host.err"
 	ip netns exec A "$WEIR_HOST" "$@" -j >"$work/host.out" 2>"$work/host.err" &
 	host_pid=$!
 	# topology.sh kills the processes in $background.

@@ -111,6 +111,7 @@ a_signal_dumps_the_flight_and_does_not_reach_the_command()
 {
 	rm -rf "$work/record"
 	mkdir -m 777 "$work/record"
+	: >"$work/err"
 	$as "$weir" exec -q -s "$work/record/control" --flight 1s --flight-on none \
 		--flight-to "$work/record/F" delay 5ms -- sh -c "
 		ping -q -c 100 -i 0.02 192.0.2.1 >/dev/null

@@ -44,6 +44,7 @@ frames_came()
 measure()
 {
 	weir_stop
+	: >"$work/tcpdump"
 	$in_b tcpdump -i eth0 -U -w "$work/seen.pcap" --time-stamp-precision nano -Q in \
 		ether proto 0x88b5 >/dev/null 2>"$work/tcpdump" &
 	background=$!

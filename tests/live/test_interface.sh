@@ -116,6 +116,7 @@ ip link del spare
 named() # a name, the interface that it means, the others
 {
 	printf 'port x interface %s\nport y device net_null0\n' "$1" >"$work/other.weir"
+	: >"$work/other.err"
 	"$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" $resting \
 		>"$work/other.out" 2>"$work/other.err" &
 	background=$!
@@ -281,6 +282,7 @@ unshare --pid --fork --mount-proc "$WEIR" exec -q delay 1ms -- true ||
 	fail "weir does not run in a namespace of processes"
 [ "$(leftovers)" = "$mine" ] || fail "one that does not see the first one took away its folder"
 printf 'port x device net_null0\n' >"$work/other.weir"
+: >"$work/other.err"
 "$WEIR" run -c "$work/other.weir" -s "$work/other" --cores "$cpu" \
 	>"$work/other.out" 2>"$work/other.err" &
 background=$!

@@ -61,6 +61,7 @@ nothing_lost()
 head -c 30000000 /dev/urandom >"$work/sent"
 same_bytes() # address in B, what is tested
 {
+	: >"$work/got"
 	$in_b timeout 120 python3 -c '
 import socket, sys, hashlib
 family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
@@ -91,6 +92,7 @@ within "the mean length of a packet, super-frames being cut" \
 # ---- super-frames of tunnels, with and without a checksum outside, and those above 64 KiB
 has_super() # a filter: a super-frame comes from A
 {
+	: >"$work/tcpdump"
 	timeout 60 tcpdump -i wa -Q in -c 1 -w "$work/super" "$1" >"$work/tcpdump" 2>&1 &
 	watch=$!
 	until_true said listening "$work/tcpdump" || fail "tcpdump does not listen"
@@ -117,6 +119,7 @@ if tunnel 4 1 ""; then
 	# weir joins datagrams of a tunnel. If this end has no offloads, the kernel cuts them again,
 	# and the frames have right checksums.
 	ethtool -K wb tx off >/dev/null 2>&1
+	: >"$work/tcpdump"
 	$in_b tcpdump -i eth0 -Q in -c 2000 -w "$work/cut" tcp or udp >"$work/tcpdump" 2>&1 &
 	watch=$!
 	until_true said listening "$work/tcpdump" || fail "tcpdump does not listen"
@@ -145,6 +148,7 @@ else
 fi
 
 # ---- tags: the kernel takes them out of what a packet socket gets
+: >"$work/tcpdump"
 $in_b timeout 60 tcpdump -i eth0 -c 3 -U -w "$work/tagged" vlan 2>"$work/tcpdump" &
 background=$!
 until_true said listening "$work/tcpdump" || fail "tcpdump does not listen"

@@ -65,6 +65,7 @@ weir_stop
 transfer() # what it is
 {
 	head -c 20000000 /dev/urandom >"$work/sent"
+	: >"$work/got"
 	$in_b timeout 120 python3 -c '
 import socket, hashlib
 server = socket.create_server(("10.9.0.2", 7000))
@@ -95,6 +96,8 @@ cable() # tun or tap, what it is, tags
 	what=$2
 	shift 2
 	mkfifo "$work/hold"
+	: >"$work/cable.a"
+	: >"$work/cable.b"
 	python3 "$here/cable.py" $kind ta A eth9 "$@" <"$work/hold" >"$work/cable.a" \
 		2>"$work/cable.err" &
 	background=$!
@@ -157,6 +160,7 @@ cut_cable
 # ---- interfaces of other kinds, and drivers that know no IP without Ethernet
 other() # ARPHRD_... and words of the refusal, device
 {
+	: >"$work/odd"
 	python3 -c '
 import fcntl, os, struct, sys
 fd = os.open("/dev/net/tun", os.O_RDWR)

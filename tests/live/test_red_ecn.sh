@@ -37,6 +37,7 @@ ecn() # 0 or 1, in both hosts
 connect() # name
 {
 	clear_counters
+	: >"$work/tshark.err"
 	$in_b tshark -q -i eth0 -s 100 -B 64 -w "$work/$1.pcap" >/dev/null 2>"$work/tshark.err" &
 	capture=$!
 	until_true said 'Capturing on' "$work/tshark.err" ||

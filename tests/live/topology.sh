@@ -217,7 +217,8 @@ resting="--sleep 100us"
 weir_launch() # further arguments of weir run
 {
 	# Discards the messages of the previous weir: the new one has not started when it is waited
-	# for, and a signal would reach the shell that starts it.
+	# for, and a signal would reach the shell that starts it. The shell that runs in the
+	# background empties a file, too, but when it gets a processor.
 	: >"$work/weir.err"
 	${weir_by:-} "$WEIR" run -c "$work/scenario.weir" -s "$socket" "$@" >"$work/weir.out" \
 		2>"$work/weir.err" &

@@ -451,6 +451,26 @@ def prose(body):
             yield number, line
 
 
+def a_script_waits_for_no_words_of_an_earlier_program():
+    """A shell in the background empties the file that it writes when it gets a processor. A script
+    that waits for words in it has emptied it before, unless it writes the file only once, and in
+    no function or loop."""
+    wrong = []
+    for path in files(".sh", under="tests/live"):
+        body = re.sub(r"\\\n\s*", "", text(path))
+        for job in re.finditer(r"^.* &$", body, re.M):
+            for file in re.finditer(r'(?<!>)>("\$work/[^"$]+")', job[0]):
+                name = file[1]
+                before = body[:job.start() + file.start(1)]
+                last = before.rpartition(name)[0]
+                within = re.findall(r"^(?:\w+\(\)|\}|done|(?:for|while) .*do$)", before, re.M)
+                again = last or (within and within[-1] not in ("}", "done"))
+                waits = re.search(r"\b(said|until_true grep)\b[^|\n]*" + re.escape(name), body)
+                if waits and again and not last.endswith(": >"):
+                    wrong.append(f"{path}: {job[0].strip()}")
+    nothing(wrong, "what is written in the background is emptied before, by `: >FILE`")
+
+
 def a_tap_test_that_skips_all_ends_with_0():
     """After an empty plan, meson takes any other status for an error, even 77."""
     wrong = []
@@ -543,6 +563,7 @@ sys.exit(tap.run([(claim.__name__, claim) for claim in (
     every_picture_of_the_documentation_is_whole,
     the_page_of_origins_names_tests_and_rows_that_there_are,
     every_row_of_the_lab_is_a_claim_of_a_paper,
+    a_script_waits_for_no_words_of_an_earlier_program,
     a_tap_test_that_skips_all_ends_with_0,
     no_line_is_wider_than_100_columns,
     the_page_of_performance_has_at_most_150_lines,
