@@ -35,7 +35,11 @@ for program in $programs; do
 	log=$dir/tsan-$program.log
 	suppressed=
 	case $program in
-	fate-queue | frame-queue) suppressed=suppressions=$PWD/tools/tsan-rings.supp ;;
+	# ThreadSanitizer searches all addresses that it has met before for each one that it then
+	# suppresses: hundreds of seconds.
+	fate-queue | frame-queue)
+		suppressed="suppressions=$PWD/tools/tsan-rings.supp suppress_equal_addresses=0"
+		;;
 	esac
 	if TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=0 exitcode=66 "\
 "$suppressed ${TSAN_OPTIONS:-}" \
